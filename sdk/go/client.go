@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,6 +30,8 @@ type Options struct {
 	// Timeout is the limit of one try, up to the head of the answer; 2 minutes by default. Waiting for a page counts.
 	Timeout time.Duration
 	Retries RetryOptions
+	// MaxAnswerBytes bounds an answer and a line of a stream; 256 MiB by default. A longer one is a BAD_ANSWER.
+	MaxAnswerBytes int64
 }
 
 // Client of one Scrapifie server. It may be used by several goroutines at once.
@@ -45,7 +48,14 @@ type Client struct {
 	http    *http.Client
 	timeout time.Duration
 	retries RetryOptions
+	// maxAnswerBytes bounds an answer and a line of a stream.
+	maxAnswerBytes int64
 }
+
+const (
+	defaultAnswerBytes = 256 << 20
+	mostErrorBytes     = 1 << 20
+)
 
 // New makes a client.
 func New(options Options) *Client {
@@ -55,6 +65,11 @@ func New(options Options) *Client {
 		http:    options.HTTPClient,
 		timeout: options.Timeout,
 		retries: options.Retries.withDefaults(),
+
+		maxAnswerBytes: options.MaxAnswerBytes,
+	}
+	if client.maxAnswerBytes == 0 {
+		client.maxAnswerBytes = defaultAnswerBytes
 	}
 	if client.http == nil {
 		client.http = &http.Client{}
@@ -91,30 +106,42 @@ func WithIdempotencyKey(ctx context.Context, key string) context.Context {
 func (c *Client) json(ctx context.Context, what call, result any) error {
 	return c.repeated(ctx, what, func(response *http.Response) error {
 		defer response.Body.Close()
-		if response.StatusCode == http.StatusNoContent {
-			return nil
-		}
-		raw, err := io.ReadAll(response.Body)
+		raw, err := io.ReadAll(io.LimitReader(response.Body, c.maxAnswerBytes+1))
 		if err != nil {
 			return connectionError(what, err)
 		}
-		if result == nil {
-			return nil
+		if int64(len(raw)) > c.maxAnswerBytes {
+			return badAnswer(what, fmt.Errorf("the answer has more than %d bytes", c.maxAnswerBytes))
 		}
 		var answer struct {
 			Data json.RawMessage `json:"data"`
 		}
 		if err := json.Unmarshal(raw, &answer); err != nil {
-			return connectionError(what, err)
+			return badAnswer(what, err)
 		}
-		return json.Unmarshal(answer.Data, result)
+		if !bytes.HasPrefix(answer.Data, []byte("{")) {
+			return badAnswer(what, errors.New("the answer is JSON without the data of an answer"))
+		}
+		if result == nil {
+			return nil
+		}
+		if err := json.Unmarshal(answer.Data, result); err != nil {
+			return badAnswer(what, err)
+		}
+		return nil
 	})
 }
 
-// open sends the call; the body of the answer is the caller's to read and to close.
+// open sends the call; the body of the answer is the caller's to read and to close. An answer of another content type, such
+// as the HTML page of a proxy, is a BAD_ANSWER.
 func (c *Client) open(ctx context.Context, what call) (*http.Response, error) {
 	var opened *http.Response
 	err := c.repeated(ctx, what, func(response *http.Response) error {
+		kind := response.Header.Get("Content-Type")
+		if what.accept != "*/*" && !strings.HasPrefix(strings.ToLower(kind), what.accept) {
+			response.Body.Close()
+			return badAnswer(what, fmt.Errorf("the answer has the content type %q, not %s", kind, what.accept))
+		}
 		opened = response
 		return nil
 	})
@@ -132,7 +159,7 @@ func (c *Client) repeated(ctx context.Context, what call, read func(*http.Respon
 			return firstOf(ctx.Err(), err)
 		}
 		known, isKnown := err.(*Error)
-		isRetried := isKnown && (known.Status == 0 || isRetriedAnswer(known.Status, known.Code))
+		isRetried := isKnown && (known.Code == CodeConnectionFailed || isRetriedAnswer(known.Status, known.Code))
 		if !isRetried || attempt >= c.retries.MaxRetries || known.RetryAfter > c.retries.MaxRetryAfter {
 			return err
 		}
@@ -218,6 +245,10 @@ func connectionError(what call, err error) *Error {
 	return &Error{Code: CodeConnectionFailed, Message: message, Retryable: true, cause: err}
 }
 
+func badAnswer(what call, err error) *Error {
+	return &Error{Code: CodeBadAnswer, Message: fmt.Sprintf("%s %s: %v", what.method, what.path, err), cause: err}
+}
+
 // errorOf reads the error of an answer. A proxy in between answers with bodies of its own.
 func errorOf(response *http.Response) *Error {
 	var answer struct {
@@ -228,7 +259,7 @@ func errorOf(response *http.Response) *Error {
 			Details   json.RawMessage `json:"details"`
 		} `json:"error"`
 	}
-	raw, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	raw, _ := io.ReadAll(io.LimitReader(response.Body, mostErrorBytes))
 	status := response.StatusCode
 	known := &Error{
 		Status:     status,

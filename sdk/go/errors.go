@@ -10,8 +10,11 @@ import (
 // Codes of errors that the client itself makes. All other codes are the server's.
 const (
 	CodeConnectionFailed = "CONNECTION_FAILED"
-	CodeJobFailed        = "JOB_FAILED"
-	CodeBadSignature     = "BAD_SIGNATURE"
+	// CodeBadAnswer: the server, or a proxy in between, answered with success and a body that is no answer of the API: a
+	// page of HTML, JSON without data, a body beyond MaxAnswerBytes, a cursor that leads nowhere. It is not asked for again.
+	CodeBadAnswer    = "BAD_ANSWER"
+	CodeJobFailed    = "JOB_FAILED"
+	CodeBadSignature = "BAD_SIGNATURE"
 )
 
 // Error is what the server answered when a request failed, or what the client says when it could not be sent.
@@ -19,7 +22,7 @@ type Error struct {
 	// Code is stable; Message is for people.
 	Code    string
 	Message string
-	// Status is that of the answer; 0 when there was none.
+	// Status is that of the error that was answered; 0 when there was no such answer.
 	Status int
 	// Retryable says whether the same request may work after a pause.
 	Retryable bool
@@ -45,7 +48,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("scrapifie: %s (%d): %s", e.Code, e.Status, e.Message)
 }
 
-// Unwrap gives what made the connection fail.
+// Unwrap gives what made the connection fail or the answer unreadable.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Problems are the wrong fields of a request that was answered with VALIDATION_FAILED.

@@ -2,6 +2,8 @@ package scrapifie
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -12,7 +14,7 @@ import (
 const (
 	firstPoll = 250 * time.Millisecond
 	longPoll  = 2 * time.Second
-	// mostEmptyStreams is how often a stream that breaks off at once is opened again.
+	// mostEmptyStreams is how often a stream that brings nothing new is opened again.
 	mostEmptyStreams = 5
 )
 
@@ -96,11 +98,14 @@ func (j *Jobs) streamed(ctx context.Context, what call, each func(*Page) error) 
 		return err
 	}
 	defer response.Body.Close()
-	lines := newLineReader(response.Body)
+	lines := newLineReader(response.Body, j.client.maxAnswerBytes)
 	for {
 		line, err := lines.next()
 		if err == io.EOF {
 			return nil
+		}
+		if err == errLongLine {
+			return badAnswer(what, err)
 		}
 		if err != nil {
 			return connectionError(what, err)
@@ -110,7 +115,7 @@ func (j *Jobs) streamed(ctx context.Context, what call, each func(*Page) error) 
 		}
 		page, err := decode[Page]([]byte(line))
 		if err != nil {
-			return connectionError(what, err)
+			return badAnswer(what, err)
 		}
 		if err := each(&page); err != nil {
 			return err
@@ -135,6 +140,7 @@ func (j *Jobs) Events(ctx context.Context, id string, options EventOptions, each
 		what.query = url.Values{"types": {strings.Join(options.Types, ",")}}
 	}
 	for empty := 0; empty < mostEmptyStreams; empty++ {
+		openedBehind := last
 		if last != "" {
 			what.header = http.Header{"Last-Event-Id": {last}}
 		}
@@ -142,15 +148,21 @@ func (j *Jobs) Events(ctx context.Context, id string, options EventOptions, each
 		if err != nil {
 			return err
 		}
-		lines := newLineReader(response.Body)
+		lines := newLineReader(response.Body, j.client.maxAnswerBytes)
 		for {
 			event, err := lines.nextEvent()
+			if err == errLongLine {
+				response.Body.Close()
+				return badAnswer(what, err)
+			}
 			if err != nil {
 				break
 			}
-			empty = -1
 			if event.Type == "end" {
 				return response.Body.Close()
+			}
+			if event.ID != "" && event.ID == last {
+				continue
 			}
 			if event.ID != "" {
 				last = event.ID
@@ -161,26 +173,37 @@ func (j *Jobs) Events(ctx context.Context, id string, options EventOptions, each
 			}
 		}
 		response.Body.Close()
+		if last != openedBehind {
+			empty = -1
+		}
 		if err := pause(ctx, firstPoll); err != nil {
 			return err
 		}
 	}
-	return connectionError(what, io.ErrUnexpectedEOF)
+	return connectionError(what, errors.New("the stream of events breaks off without a new event each time it is opened"))
 }
 
 // Wait waits until the job has ended. The end of the context ends the waiting, not the job. A job that has failed or was
-// cancelled is returned with a *JobFailedError.
+// cancelled is returned with a *JobFailedError. A job that has ended by a status that this client does not know is a
+// BAD_ANSWER: the client cannot tell whether the job has failed.
 func (j *Jobs) Wait(ctx context.Context, id string) (*Job, error) {
 	for delay := firstPoll; ; delay = delay * 3 / 2 {
 		job, err := j.Get(ctx, id)
 		if err != nil {
 			return nil, err
 		}
+		what := call{method: http.MethodGet, path: at("/v1/jobs", id)}
+		if job.Status == "" {
+			return nil, badAnswer(what, errors.New("the job has no status"))
+		}
 		if job.FinishedAt != nil {
-			if job.Status == "failed" || job.Status == "cancelled" {
+			switch job.Status {
+			case "failed", "cancelled":
 				return job, &JobFailedError{job}
+			case "completed", "partially_completed":
+				return job, nil
 			}
-			return job, nil
+			return nil, badAnswer(what, fmt.Errorf("the job has ended as %s, which is no known status", job.Status))
 		}
 		if delay > longPoll {
 			delay = longPoll

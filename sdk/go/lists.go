@@ -3,6 +3,7 @@ package scrapifie
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 )
 
@@ -57,7 +58,8 @@ func (l *List[T]) Item() T { return l.item }
 // Err is why the list ended early; nil when it did not.
 func (l *List[T]) Err() error { return l.err }
 
-// Page asks for one page; a nil cursor is the beginning.
+// Page asks for one page; a nil cursor is the beginning. A page whose cursor is the one that was sent would be followed for
+// ever: it is a BAD_ANSWER.
 func (l *List[T]) Page(ctx context.Context, cursor *string) (*ListPage[T], error) {
 	query := url.Values{}
 	for name, values := range l.query {
@@ -67,8 +69,17 @@ func (l *List[T]) Page(ctx context.Context, cursor *string) (*ListPage[T], error
 		query.Set("cursor", *cursor)
 	}
 	var page ListPage[T]
-	err := l.client.json(ctx, call{method: "GET", path: l.path, query: query}, &page)
-	return &page, err
+	what := call{method: "GET", path: l.path, query: query}
+	if err := l.client.json(ctx, what, &page); err != nil {
+		return nil, err
+	}
+	if page.Items == nil {
+		return nil, badAnswer(what, errors.New("the page of the list has no items"))
+	}
+	if cursor != nil && page.NextCursor != nil && *page.NextCursor == *cursor {
+		return nil, badAnswer(what, errors.New("the cursor of the next page is that of this page"))
+	}
+	return &page, nil
 }
 
 // All gives every entry; for lists that are known to be short.

@@ -3,6 +3,7 @@ package scrapifie
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 )
@@ -14,26 +15,35 @@ type Event struct {
 	Data json.RawMessage
 }
 
-// lineReader gives lines of any length without their ends.
+var errLongLine = errors.New("a line of the stream is too long")
+
+// lineReader gives lines without their ends.
 type lineReader struct {
-	reader *bufio.Reader
-	closer io.Closer
+	reader    *bufio.Reader
+	mostBytes int64
 }
 
-func newLineReader(body io.ReadCloser) *lineReader {
-	return &lineReader{bufio.NewReaderSize(body, 64<<10), body}
+func newLineReader(body io.Reader, mostBytes int64) *lineReader {
+	return &lineReader{bufio.NewReaderSize(body, 64<<10), mostBytes}
 }
 
-// next is io.EOF behind the last line.
+// next is io.EOF behind the last line, and errLongLine for a line of more than mostBytes.
 func (l *lineReader) next() (string, error) {
-	line, err := l.reader.ReadString('\n')
-	if err != nil && line == "" {
-		return "", err
+	var line []byte
+	for {
+		part, err := l.reader.ReadSlice('\n')
+		line = append(line, part...)
+		if int64(len(line)) > l.mostBytes {
+			return "", errLongLine
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err != nil && (err != io.EOF || len(line) == 0) {
+			return "", err
+		}
+		return strings.TrimRight(string(line), "\r\n"), nil
 	}
-	if err != nil && err != io.EOF {
-		return "", err
-	}
-	return strings.TrimRight(line, "\r\n"), nil
 }
 
 // nextEvent reads one server-sent event, by the rules of the HTML standard.

@@ -149,7 +149,7 @@ async def run(client: Any, scenario: dict[str, Any]) -> str | None:
 
 async def main() -> None:
     kind = AsyncScrapifie if "--async" in sys.argv[1:] else Scrapifie
-    client: Any = kind(ENVIRONMENT["SCRAPIFIE_URL"], ENVIRONMENT["SCRAPIFIE_KEY"], retries=RETRIES)
+    client: Any = kind(ENVIRONMENT["SCRAPIFIE_URL"], ENVIRONMENT["SCRAPIFIE_KEY"], retries=RETRIES, max_answer_bytes=4 * 1024**2)
     with open(ENVIRONMENT["SCENARIOS"], encoding="utf-8") as file:
         scenarios = json.load(file)
     for scenario in scenarios:

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
  * `pass` hands it on; `status:503` or `status:429:2` answers by itself, with Retry-After; `status:503:date:3600` with
  * Retry-After as a date a second from now, by a clock that is an hour ahead; `reset` breaks the connection
  * before the server gets the request; `lost` after the server has answered, so that the answer is lost; `cut` in the
- * middle of the answer's body; `slow` hands the answer on in small pieces; `page` answers as proxies do, with HTML.
+ * middle of the answer's body; `slow` hands the answer on in small pieces; `page` answers as proxies do, with HTML;
+ * `answer:TYPE:TEXT` answers 200 with this content type and body; `endless:418` answers with a body that never ends.
  */
 export type Fault = string;
 
@@ -21,6 +22,8 @@ export interface FaultProxy {
 
 const PIECE_BYTES = 7;
 const SLOW_BYTES = 700;
+/** An endless body stops at this size and stays open: more than a client may read, without filling its memory. */
+const ENDLESS_BYTES = 8 * 1024 ** 2;
 
 /** A proxy before the server. `PUT /__faults` with a JSON list says what becomes of the next requests, one each. */
 export async function startFaultProxy(
@@ -42,6 +45,15 @@ export async function startFaultProxy(
     if (kind === 'page') {
       answer.writeHead(502, { 'content-type': 'text/html' });
       return void answer.end('<html><body>Bad gateway</body></html>');
+    }
+    if (kind === 'answer') {
+      const [type, ...text] = details;
+      answer.writeHead(200, { 'content-type': type });
+      return void answer.end(text.join(':'));
+    }
+    if (kind === 'endless') {
+      answer.writeHead(Number(details[0]), { 'content-type': 'application/json' });
+      return void answer.write(`{"data":{"text":"${'x'.repeat(ENDLESS_BYTES)}`);
     }
     forward(to, incoming, body, (response) => {
       onAnswer(`${incoming.method} ${incoming.url}`, response);

@@ -9,6 +9,7 @@ const client = new Scrapifie({
   baseUrl: SCRAPIFIE_URL,
   apiKey: SCRAPIFIE_KEY,
   retries: { baseDelayMs: 20, maxRetryAfterMs: 3_000 },
+  maxAnswerBytes: 4 * 1024 ** 2,
 });
 const EVENTUAL_MS = 20_000;
 const LOOK_MS = 200;

@@ -48,9 +48,10 @@ type scenario struct {
 var (
 	server = os.Getenv("SCRAPIFIE_URL")
 	client = scrapifie.New(scrapifie.Options{
-		BaseURL: server,
-		APIKey:  os.Getenv("SCRAPIFIE_KEY"),
-		Retries: scrapifie.RetryOptions{BaseDelay: 20 * time.Millisecond, MaxRetryAfter: 3 * time.Second},
+		BaseURL:        server,
+		APIKey:         os.Getenv("SCRAPIFIE_KEY"),
+		Retries:        scrapifie.RetryOptions{BaseDelay: 20 * time.Millisecond, MaxRetryAfter: 3 * time.Second},
+		MaxAnswerBytes: 4 << 20,
 	})
 	place = regexp.MustCompile(`\{(site|[a-z]+\.[A-Za-z.]+)\}`)
 )

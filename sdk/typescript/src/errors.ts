@@ -63,6 +63,15 @@ export class ConnectionError extends ScrapifieError {
     super('CONNECTION_FAILED', message, { isRetryable: true, cause });
   }
 }
+/**
+ * The server, or a proxy in between, answered a request with success and a body that is no answer of the API: a page of
+ * HTML, JSON without `data`, a body beyond `maxAnswerBytes`, a cursor that leads nowhere. It is not asked for again.
+ */
+export class BadAnswerError extends ScrapifieError {
+  constructor(message: string, cause?: unknown) {
+    super('BAD_ANSWER', message, { cause });
+  }
+}
 /** The time limit of one request is over, after all retries. */
 export class TimeoutError extends ScrapifieError {
   constructor(message: string) {

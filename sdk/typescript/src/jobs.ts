@@ -1,4 +1,4 @@
-import { ConnectionError, JobFailedError } from './errors.ts';
+import { BadAnswerError, ConnectionError, JobFailedError } from './errors.ts';
 import { List } from './lists.ts';
 import { pause } from './retries.ts';
 import { eventsOf, objectsOf, type StreamedEvent } from './streams.ts';
@@ -21,8 +21,11 @@ export interface EventOptions extends CallOptions {
 
 const FIRST_POLL_MS = 250;
 const DEFAULT_POLL_MS = 2_000;
-/** How often a stream that breaks off at once is opened again. */
+/** How often a stream that brings nothing new is opened again. */
 const MOST_EMPTY_STREAMS = 5;
+const NDJSON = 'application/x-ndjson';
+const FAILED = new Set(['failed', 'cancelled']);
+const SUCCEEDED = new Set(['completed', 'partially_completed']);
 
 export class Jobs {
   readonly #transport: Transport;
@@ -66,9 +69,8 @@ export class Jobs {
     query?: Query<'listJobResults'>,
     options: CallOptions = {},
   ): AsyncGenerator<Page> {
-    const headers = { accept: 'application/x-ndjson' };
-    const path = pathOf(id, 'results');
-    yield* objectsOf<Page>(await this.#transport.open({ method: 'GET', path, query, headers, ...options }));
+    const call = { method: 'GET', path: pathOf(id, 'results'), query, ...options } as const;
+    yield* objectsOf<Page>(await this.#transport.open(call, NDJSON), this.#transport.maxAnswerBytes);
   }
 
   errors(id: string, query?: Query<'listJobErrors'>, options: CallOptions = {}): List<Item<'listJobErrors'>> {
@@ -106,9 +108,7 @@ export class Jobs {
     options: CallOptions = {},
   ): AsyncGenerator<Page> {
     const call = { method: 'POST', path: pathOf(id, 'reextract'), body: request, ...options } as const;
-    yield* objectsOf<Page>(
-      await this.#transport.open({ ...call, headers: { accept: 'application/x-ndjson' } }),
-    );
+    yield* objectsOf<Page>(await this.#transport.open(call, NDJSON), this.#transport.maxAnswerBytes);
   }
 
   /**
@@ -118,43 +118,45 @@ export class Jobs {
   async *events(id: string, { after, types, ...options }: EventOptions = {}): AsyncGenerator<StreamedEvent> {
     let last = after ?? null;
     for (let empty = 0; empty < MOST_EMPTY_STREAMS; ) {
-      const headers = { accept: 'text/event-stream', ...(last === null ? {} : { 'last-event-id': last }) };
-      const query = { types: types?.join(',') };
-      const response = await this.#transport.open({
-        method: 'GET',
-        path: pathOf(id, 'events'),
-        query,
-        headers,
-        ...options,
-      });
-      let isEmpty = true;
+      const openedBehind: string | null = last;
+      const headers = last === null ? {} : { 'last-event-id': last };
+      const call = { method: 'GET', path: pathOf(id, 'events'), query: { types: types?.join(',') } } as const;
+      const response = await this.#transport.open({ ...call, headers, ...options }, 'text/event-stream');
       try {
-        for await (const event of eventsOf(response)) {
-          isEmpty = false;
+        for await (const event of eventsOf(response, this.#transport.maxAnswerBytes)) {
           if (event.type === 'end') return;
-          if (event.id !== null) last = event.id;
+          if (event.id !== null && event.id === last) continue;
+          last = event.id ?? last;
           yield event;
         }
       } catch (error) {
         if (!(error instanceof ConnectionError) || options.signal?.aborted === true) throw error;
       }
-      empty = isEmpty ? empty + 1 : 0;
+      empty = last === openedBehind ? empty + 1 : 0;
       await pause(FIRST_POLL_MS, options.signal);
     }
-    throw new ConnectionError('The stream of events breaks off each time it is opened.', null);
+    throw new ConnectionError(
+      'The stream of events breaks off without a new event each time it is opened.',
+      null,
+    );
   }
 
-  /** Waits until the job has ended. Cancelling by `signal` ends the waiting, not the job. */
+  /**
+   * Waits until the job has ended. Cancelling by `signal` ends the waiting, not the job. A job that has ended by a status
+   * that this client does not know is a BadAnswerError: the client cannot tell whether the job has failed.
+   */
   async wait(
     id: string,
     { pollMs = DEFAULT_POLL_MS, returnsFailed = false, ...options }: WaitOptions = {},
   ): Promise<Job> {
     for (let delay = Math.min(FIRST_POLL_MS, pollMs); ; delay = Math.min(pollMs, delay * 1.5)) {
       const job = await this.get(id, options);
-      if (job.finishedAt !== null) {
-        if (!returnsFailed && (job.status === 'failed' || job.status === 'cancelled'))
-          throw new JobFailedError(job);
-        return job;
+      if (typeof job.status !== 'string' || !job.status)
+        throw new BadAnswerError(`The job ${id} has no status.`);
+      if (typeof job.finishedAt === 'string') {
+        if (FAILED.has(job.status) && !returnsFailed) throw new JobFailedError(job);
+        if (FAILED.has(job.status) || SUCCEEDED.has(job.status)) return job;
+        throw new BadAnswerError(`The job ${id} has ended as ${job.status}, which is no known status.`);
       }
       await pause(delay, options.signal);
     }

@@ -1,3 +1,4 @@
+import { BadAnswerError } from './errors.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
 
 interface ListAnswer<T> {
@@ -18,8 +19,14 @@ export class List<T> implements AsyncIterable<T> {
     this.#call = { method: 'GET', path, query: { ...query }, ...options };
   }
 
-  page(cursor?: string): Promise<ListAnswer<T>> {
-    return this.#transport.json({ ...this.#call, query: { ...this.#call.query, cursor } });
+  /** Throws BadAnswerError for a page whose cursor is the one that was sent, which would be followed for ever. */
+  async page(cursor?: string): Promise<ListAnswer<T>> {
+    const call = { ...this.#call, query: { ...this.#call.query, cursor } };
+    const { items, nextCursor = null } = await this.#transport.json<Partial<ListAnswer<T>>>(call);
+    if (!Array.isArray(items)) throw new BadAnswerError(`${call.path}: the page of the list has no items.`);
+    if (nextCursor !== null && nextCursor === cursor)
+      throw new BadAnswerError(`${call.path}: the cursor of the next page is that of this page.`);
+    return { items, nextCursor };
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {

@@ -247,13 +247,8 @@ export class Exports {
 
   /** The bytes of a file that is ready, as they come. */
   async download(id: string, options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    const headers = { accept: '*/*' };
-    const response = await this.#transport.open({
-      method: 'GET',
-      path: at('/v1/exports', id, '/download'),
-      headers,
-      ...options,
-    });
+    const path = at('/v1/exports', id, '/download');
+    const response = await this.#transport.open({ method: 'GET', path, ...options }, '*/*');
     if (response.body === null) throw new ScrapifieError('EXPORT_FAILED', 'The answer has no body.');
     return response.body;
   }

@@ -1,28 +1,34 @@
-import { ConnectionError } from './errors.ts';
+import { parsedLine } from './bodies.ts';
+import { BadAnswerError, ConnectionError } from './errors.ts';
 
-/** Lines of a body as they come, without their ends. Throws ConnectionError when the body breaks off. */
-export async function* linesOf(response: Response): AsyncGenerator<string> {
+/**
+ * Lines of a body as they come, without their ends. Throws ConnectionError when the body breaks off, and BadAnswerError for
+ * a line that is longer than `mostChars`.
+ */
+async function* linesOf(response: Response, mostChars: number): AsyncGenerator<string> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((error) => {
+        throw new ConnectionError('The stream broke off.', error);
+      });
       if (done) break;
-      const lines = (rest + value).split('\n');
+      const lines = value.includes('\n') ? (rest + value).split('\n') : [rest + value];
       rest = lines.pop() ?? '';
+      if (rest.length > mostChars)
+        throw new BadAnswerError(`A line of the stream has more than ${mostChars} characters.`);
       for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line;
     }
-  } catch (error) {
-    throw new ConnectionError('The stream broke off.', error);
   } finally {
     await reader.cancel().catch(() => undefined);
   }
   if (rest !== '') yield rest;
 }
 
-export async function* objectsOf<T>(response: Response): AsyncGenerator<T> {
-  for await (const line of linesOf(response)) if (line !== '') yield JSON.parse(line) as T;
+export async function* objectsOf<T>(response: Response, mostChars: number): AsyncGenerator<T> {
+  for await (const line of linesOf(response, mostChars)) if (line !== '') yield parsedLine<T>(line);
 }
 
 /** An event of a stream. `id` is missing where the stream cannot go on behind the event. */
@@ -33,9 +39,9 @@ export interface StreamedEvent {
 }
 
 /** Events of a server-sent stream, by the rules of the HTML standard. */
-export async function* eventsOf(response: Response): AsyncGenerator<StreamedEvent> {
+export async function* eventsOf(response: Response, mostChars: number): AsyncGenerator<StreamedEvent> {
   let [id, type, data]: [string | null, string, string[]] = [null, '', []];
-  for await (const line of linesOf(response)) {
+  for await (const line of linesOf(response, mostChars)) {
     if (line === '') {
       if (data.length > 0) yield { id, type: type === '' ? 'message' : type, data: parsed(data.join('\n')) };
       [id, type, data] = [null, '', []];

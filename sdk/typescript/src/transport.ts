@@ -1,9 +1,11 @@
+import { checkType, dataOf, errorTextOf } from './bodies.ts';
 import {
   ApiError,
   apiErrorOf,
   CancelledError,
   ConnectionError,
   type ErrorBody,
+  ScrapifieError,
   TimeoutError,
 } from './errors.ts';
 import {
@@ -23,6 +25,8 @@ export interface ClientOptions {
   /** The time limit of one try, up to the first byte of the answer's body. Waiting for a page counts. */
   readonly timeoutMs?: number;
   readonly retries?: Partial<RetryOptions>;
+  /** The longest answer, and the longest line of a stream, that is read; a longer one is a BadAnswerError. */
+  readonly maxAnswerBytes?: number;
   /** In place of the global one. */
   readonly fetch?: typeof fetch;
   readonly headers?: Readonly<Record<string, string>>;
@@ -44,9 +48,11 @@ export interface Call extends CallOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000;
+const DEFAULT_ANSWER_BYTES = 256 * 1024 ** 2;
 
 /** Sends requests and repeats those that failed for a reason that passes. */
 export class Transport {
+  readonly maxAnswerBytes: number;
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
@@ -54,6 +60,7 @@ export class Transport {
   readonly #fetch: typeof fetch;
 
   constructor(options: ClientOptions) {
+    this.maxAnswerBytes = options.maxAnswerBytes ?? DEFAULT_ANSWER_BYTES;
     this.#base = options.baseUrl.replace(/\/+$/, '');
     this.#headers = { ...options.headers, authorization: `Bearer ${options.apiKey}` };
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -63,16 +70,16 @@ export class Transport {
 
   /** `data` of the answer. */
   async json<T>(call: Call): Promise<T> {
-    return this.#repeated(call, async (response) => {
-      if (response.status === 204) return undefined as T;
-      const answer = (await response.json()) as { data: T };
-      return answer.data;
-    });
+    return this.#repeated(call, (response) => dataOf<T>(response, this.maxAnswerBytes));
   }
 
-  /** The answer once its head has come; its body is the caller's to read. */
-  async open(call: Call): Promise<Response> {
-    return this.#repeated(call, async (response) => response);
+  /** The answer of this content type once its head has come; its body is the caller's to read. */
+  async open(call: Call, accept: string): Promise<Response> {
+    const asked = { ...call, headers: { ...call.headers, accept } };
+    return this.#repeated(asked, async (response) => {
+      await checkType(response, accept);
+      return response;
+    });
   }
 
   async #repeated<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
@@ -131,12 +138,13 @@ export class Transport {
 
 function brokenOff(call: Call, error: unknown): Error {
   if (call.signal?.aborted === true) return new CancelledError(call.signal.reason);
+  if (error instanceof ScrapifieError) return error;
   return new ConnectionError(`${call.method} ${call.path}: the connection failed.`, error);
 }
 
 async function errorOf(response: Response): Promise<Error> {
   const asked = retryAfterMs(response.headers, Date.now());
-  const text = await response.text().catch(() => '');
+  const text = await errorTextOf(response);
   return apiErrorOf(
     response.status,
     bodyOf(text, response.status),

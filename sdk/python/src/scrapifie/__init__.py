@@ -5,6 +5,7 @@ from ._sync_client import Scrapifie
 from .errors import (
     ApiError,
     AuthenticationError,
+    BadAnswerError,
     ConflictError,
     ConnectionError,
     CreditsExhaustedError,
@@ -26,6 +27,7 @@ __all__ = [
     "ApiError",
     "AsyncScrapifie",
     "AuthenticationError",
+    "BadAnswerError",
     "ConflictError",
     "ConnectionError",
     "CreditsExhaustedError",

@@ -10,8 +10,11 @@ from typing import Any, AsyncIterator, Mapping
 
 import httpx
 
-from .errors import ApiError, ConnectionError, ScrapifieError, TimeoutError, api_error_of
+from .errors import ApiError, BadAnswerError, ConnectionError, ScrapifieError, TimeoutError, api_error_of
 from .retries import RetryOptions, delay_before, is_retried_answer, proxy_code, retry_after_of
+
+#: The most that is read of the body of an error.
+_MOST_ERROR_BYTES = 1024**2
 
 
 class AsyncTransport:
@@ -22,10 +25,12 @@ class AsyncTransport:
         *,
         timeout: float,
         retries: RetryOptions,
+        max_answer_bytes: int,
         headers: Mapping[str, str] | None,
         transport: httpx.AsyncBaseTransport | None,
     ) -> None:
         self._retries = retries
+        self._max_answer_bytes = max_answer_bytes
         self._timeout = timeout
         self._http = httpx.AsyncClient(
             base_url=base_url.rstrip("/"),
@@ -54,12 +59,12 @@ class AsyncTransport:
             try:
                 response = await self._send(method, path, query, body, headers, timeout)
                 try:
-                    raw = await response.aread()
+                    raw = await _start_of(response, self._max_answer_bytes)
                 finally:
                     await response.aclose()
-                if response.status_code == 204:
-                    return None
-                return json.loads(raw)["data"]
+                if len(raw) > self._max_answer_bytes:
+                    raise BadAnswerError(f"{method} {path}: the answer has more than {self._max_answer_bytes} bytes.")
+                return _data_of(raw)
             except httpx.TransportError as error:
                 failure: ScrapifieError = _failure_of(method, path, error)
             except ApiError as error:
@@ -75,13 +80,20 @@ class AsyncTransport:
         *,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
+        accept: str,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[AsyncIterator[str]]:
-        """Lines of the answer's body as they come. A body that breaks off raises ConnectionError."""
-        response = await self._opened(method, path, query, body, {**_headers_of(method, None), **(headers or {})}, timeout)
+        """Lines of the answer's body as they come.
+
+        A body that breaks off raises ConnectionError, one of another content type or with a line that is too long
+        BadAnswerError.
+        """
+        headers = {**_headers_of(method, None), **(headers or {}), "accept": accept}
+        response = await self._opened(method, path, query, body, headers, timeout)
         try:
-            yield _lines_of(response, method, path)
+            _check_type(response, accept)
+            yield _lines_of(response, method, path, self._max_answer_bytes)
         finally:
             await response.aclose()
 
@@ -137,7 +149,7 @@ class AsyncTransport:
         if response.status_code < 400:
             return response
         try:
-            raw = await response.aread()
+            raw = await _start_of(response, _MOST_ERROR_BYTES)
         finally:
             await response.aclose()
         asked = retry_after_of(response.headers.get("retry-after"), response.headers.get("date"))
@@ -163,15 +175,51 @@ async def _chunks_of(response: httpx.Response, method: str, path: str) -> AsyncI
         raise _failure_of(method, path, error) from error
 
 
-async def _lines_of(response: httpx.Response, method: str, path: str) -> AsyncIterator[str]:
+async def _lines_of(response: httpx.Response, method: str, path: str, most_bytes: int) -> AsyncIterator[str]:
     """Lines without their ends. Only line feeds end them: other separators of Unicode may stand within JSON."""
-    rest = b""
+    rest = bytearray()
     async for chunk in _chunks_of(response, method, path):
-        *lines, rest = (rest + chunk).split(b"\n")
+        *lines, last = chunk.split(b"\n")
         for line in lines:
-            yield line.decode().rstrip("\r")
+            yield (bytes(rest) + line).decode(errors="replace").rstrip("\r")
+            rest.clear()
+        rest += last
+        if len(rest) > most_bytes:
+            raise BadAnswerError(f"{method} {path}: a line of the stream has more than {most_bytes} bytes.")
     if rest:
-        yield rest.decode()
+        yield rest.decode(errors="replace")
+
+
+async def _start_of(response: httpx.Response, most_bytes: int) -> bytes:
+    """The body; of a longer one the beginning, with more than so many bytes."""
+    read = bytearray()
+    async for chunk in response.aiter_bytes():
+        read += chunk
+        if len(read) > most_bytes:
+            break
+    return bytes(read)
+
+
+def _check_type(response: httpx.Response, wanted: str) -> None:
+    found = response.headers.get("content-type", "")
+    if not found.lower().startswith(wanted):
+        raise BadAnswerError(f'The answer has the content type "{found}", not {wanted}.')
+
+
+def parsed(text: str | bytes) -> Any:
+    """The value of a text of JSON. Raises BadAnswerError when the text is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadAnswerError("The answer is not JSON.") from error
+
+
+def _data_of(raw: bytes) -> Any:
+    answer = parsed(raw)
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, dict):
+        raise BadAnswerError("The answer is JSON without the data of an answer.")
+    return data
 
 
 def _headers_of(method: str, idempotency_key: str | None) -> dict[str, str]:
@@ -196,7 +244,7 @@ def _error_of(raw: bytes, status: int) -> Mapping[str, Any]:
         error = json.loads(raw)["error"]
         if isinstance(error["code"], str):
             return dict(error)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         pass
     code = proxy_code(status)
     message = f"The answer has the status {status}."

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-import json
 from typing import TYPE_CHECKING, Any, Iterator, Generic, Mapping, Sequence, TypeVar
 from urllib.parse import quote
 
 import httpx
 
-from ._sync_transport import Transport
-from .errors import ConnectionError, JobFailedError, ScrapifieError, TimeoutError
+from ._sync_transport import Transport, parsed
+from .errors import BadAnswerError, ConnectionError, JobFailedError, ScrapifieError, TimeoutError
 from .retries import RetryOptions
 from .streams import EventParser, StreamedEvent
 
@@ -24,8 +23,11 @@ Item = TypeVar("Item")
 Json = dict[str, Any]
 
 _FIRST_POLL = 0.25
-#: How often a stream that breaks off at once is opened again.
+#: How often a stream that brings nothing new is opened again.
 _MOST_EMPTY_STREAMS = 5
+_NDJSON = "application/x-ndjson"
+_FAILED = ("failed", "cancelled")
+_SUCCEEDED = ("completed", "partially_completed")
 
 
 def _at(path: str, name: str, rest: str = "") -> str:
@@ -41,8 +43,15 @@ class List(Generic[Item]):
         self._query = query
 
     def page(self, cursor: str | None = None) -> Json:
-        """One page: ``items``, and ``nextCursor``, which is None at the end."""
+        """One page: ``items``, and ``nextCursor``, which is None at the end.
+
+        A page whose cursor is the one that was sent would be followed for ever: it raises BadAnswerError.
+        """
         answer: Json = self._transport.json("GET", self._path, query={**self._query, "cursor": cursor})
+        if not isinstance(answer.get("items"), list):
+            raise BadAnswerError(f"{self._path}: the page of the list has no items.")
+        if answer.setdefault("nextCursor", None) is not None and answer["nextCursor"] == cursor:
+            raise BadAnswerError(f"{self._path}: the cursor of the next page is that of this page.")
         return answer
 
     def __iter__(self) -> Iterator[Item]:
@@ -93,11 +102,10 @@ class Jobs:
     def stream(self, job_id: str, **query: Any) -> Iterator[types.Page]:
         """Pages as one stream: the quickest way to read a large job."""
         path = _at("/v1/jobs", job_id, "/results")
-        headers = {"accept": "application/x-ndjson"}
-        with self._transport.open("GET", path, query=query, headers=headers) as lines:
+        with self._transport.open("GET", path, query=query, accept=_NDJSON) as lines:
             for line in lines:
                 if line:
-                    yield json.loads(line)
+                    yield parsed(line)
 
     def errors(self, job_id: str, **query: Any) -> List[types.JobError]:
         return List(self._transport, _at("/v1/jobs", job_id, "/errors"), query)
@@ -123,11 +131,10 @@ class Jobs:
     def reextract(self, job_id: str, **request: Unpack[types.ReextractRequest]) -> Iterator[types.Page]:
         """Reads stored pages once more by other rules, without fetching them again."""
         path = _at("/v1/jobs", job_id, "/reextract")
-        headers = {"accept": "application/x-ndjson"}
-        with self._transport.open("POST", path, body=request, headers=headers) as lines:
+        with self._transport.open("POST", path, body=request, accept=_NDJSON) as lines:
             for line in lines:
                 if line:
-                    yield json.loads(line)
+                    yield parsed(line)
 
     def events(
         self, job_id: str, *, after: str | None = None, types: Sequence[str] | None = None
@@ -140,36 +147,47 @@ class Jobs:
         path = _at("/v1/jobs", job_id, "/events")
         query = {"types": ",".join(types) if types else None}
         while empty < _MOST_EMPTY_STREAMS:
-            headers = {"accept": "text/event-stream", **({"last-event-id": last} if last else {})}
-            empty += 1
+            headers = {"last-event-id": last} if last else {}
+            opened_behind = last
             parser = EventParser()
             try:
-                with self._transport.open("GET", path, query=query, headers=headers) as lines:
+                with self._transport.open("GET", path, query=query, accept="text/event-stream", headers=headers) as lines:
                     for line in lines:
                         event = parser.take(line)
                         if event is None:
                             continue
-                        empty = 0
                         if event.type == "end":
                             return
+                        if event.id and event.id == last:
+                            continue
                         last = event.id or last
                         yield event
             except ConnectionError:
                 pass
+            empty = empty + 1 if last == opened_behind else 0
             time.sleep(_FIRST_POLL)
-        raise ConnectionError("The stream of events breaks off each time it is opened.")
+        raise ConnectionError("The stream of events breaks off without a new event each time it is opened.")
 
     def wait(
         self, job_id: str, *, poll: float = 2.0, timeout: float | None = None, returns_failed: bool = False
     ) -> types.Job:
-        """Waits until the job has ended. Cancelling the waiting does not cancel the job."""
+        """Waits until the job has ended. Cancelling the waiting does not cancel the job.
+
+        A job that has ended by a status that this client does not know raises BadAnswerError: the client cannot tell whether
+        the job has failed.
+        """
         delay, waited = min(_FIRST_POLL, poll), 0.0
         while True:
             job = self.get(job_id)
-            if job["finishedAt"] is not None:
-                if not returns_failed and job["status"] in ("failed", "cancelled"):
+            status = job.get("status")
+            if not isinstance(status, str) or not status:
+                raise BadAnswerError(f"The job {job_id} has no status.")
+            if job.get("finishedAt") is not None:
+                if status in _FAILED and not returns_failed:
                     raise JobFailedError(job)
-                return job
+                if status in _FAILED or status in _SUCCEEDED:
+                    return job
+                raise BadAnswerError(f"The job {job_id} has ended as {status}, which is no known status.")
             if timeout is not None and waited >= timeout:
                 raise TimeoutError(f"The job {job_id} has not ended within {timeout} s.")
             time.sleep(delay)
@@ -295,9 +313,9 @@ class Exports:
         """Waits until the file is written; raises when that has failed."""
         while True:
             found = self.get(export_id)
-            if found["status"] == "ready":
+            if found.get("status") == "ready":
                 return found
-            if found["status"] == "failed":
+            if found.get("status") == "failed":
                 raise ScrapifieError("EXPORT_FAILED", f"The export {export_id} has failed.")
             time.sleep(0.5)
 
@@ -358,6 +376,7 @@ class Scrapifie:
         *,
         timeout: float = 120.0,
         retries: RetryOptions | None = None,
+        max_answer_bytes: int = 256 * 1024**2,
         headers: Mapping[str, str] | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
@@ -366,6 +385,7 @@ class Scrapifie:
             api_key,
             timeout=timeout,
             retries=retries or RetryOptions(),
+            max_answer_bytes=max_answer_bytes,
             headers=headers,
             transport=transport,
         )

@@ -81,6 +81,17 @@ class ConnectionError(ScrapifieError):  # noqa: A001 - named as in the other lan
         super().__init__("CONNECTION_FAILED", message, is_retryable=True)
 
 
+class BadAnswerError(ScrapifieError):
+    """The server, or a proxy in between, answered with success and a body that is no answer of the API.
+
+    Such as a page of HTML, JSON without ``data``, a body beyond ``max_answer_bytes``, a cursor that leads nowhere. It is not
+    asked for again.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__("BAD_ANSWER", message)
+
+
 class TimeoutError(ScrapifieError):  # noqa: A001 - named as in the other languages
     """The time limit of one request, or of waiting for a job, is over."""
 
