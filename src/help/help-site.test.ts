@@ -107,6 +107,12 @@ describe('a page', () => {
     expect((await api.inject({ url: '/help' })).payload).toContain('<!doctype html>');
   });
 
+  it('has an icon, also where browsers look for one', async () => {
+    const answer = await platform.api.inject({ url: '/favicon.ico' });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['content-type']).toContain('image/svg+xml');
+  });
+
   it('that does not exist is told as a page', async () => {
     const answer = await platform.api.inject({ url: '/help/%3Cscript%3E' });
     expect(answer.statusCode).toBe(404);

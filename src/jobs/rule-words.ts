@@ -62,6 +62,7 @@ const REDIRECTED = ' (redirect)';
 const WAIT = 'wait:';
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? url;
+const hostNameOf = (url: string): string => URL.parse(url)?.hostname ?? url;
 
 type Sentence = (what: string, entry: RuledUrl, job: RuledJob | null) => string;
 
@@ -71,6 +72,22 @@ const list = (patterns: readonly string[]): string => patterns.map((each) => `\`
 
 const of = (limit: number | null | undefined, told: (limit: number) => string): string =>
   limit === null || limit === undefined ? '' : ` of ${told(limit)}`;
+
+/** The network is the cause, so it comes first; robots.txt is only the first file that could not be fetched. */
+function unreachableSentence(why: string, url: string): string {
+  const cause = NETWORK_CAUSES[why]?.(url);
+  return cause === undefined
+    ? `robots.txt could not be read (${why}), which puts the whole host off limits for now.`
+    : `${cause} Therefore robots.txt could not be read either (${why}).`;
+}
+
+const NETWORK_CAUSES: Readonly<Record<string, (url: string) => string>> = {
+  ADDRESS_REFUSED: (url) =>
+    `The address of ${hostNameOf(url)} is private or reserved, and is not fetched; --allow-private or SCRAPIFIE_ALLOW_PRIVATE allows private addresses.`,
+  CONNECT_FAILED: (url) => `${hostOf(url)} refuses connections or cannot be reached.`,
+  DNS_FAILED: (url) => `${hostNameOf(url)} has no address in DNS.`,
+  TLS_FAILED: (url) => `${hostOf(url)} has no certificate that is trusted, or does not speak TLS.`,
+};
 
 const TRAPS: Readonly<Record<string, string>> = {
   'url-length': 'its URL is longer than 2,048 characters',
@@ -157,10 +174,7 @@ const SENTENCES: readonly (readonly [string, Sentence])[] = [
     (pattern) => `Its links were followed, and the route \`${pattern}\` keeps no such pages (\`keep\`).`,
   ],
   ['robots: ', (line) => `robots.txt does not allow it: \`${line}\`.`],
-  [
-    'robots.unreachable: ',
-    (why) => `robots.txt could not be read (${why}), which puts the whole host off limits for now.`,
-  ],
+  ['robots.unreachable: ', (why, { url }) => unreachableSentence(why, url)],
   ['robots.no-way-out: ', (code) => `robots.txt could not be asked for through the proxy (${code}).`],
   ['opt-out:', (host) => `The owner of ${host} has opted out of being crawled.`],
   ['policy.deny-list:', (pattern) => `The deny list of the policy file has \`${pattern}\`.`],

@@ -36,6 +36,21 @@ describe('a scrape without a page', () => {
     );
   });
 
+  it.each([
+    [
+      'ADDRESS_REFUSED',
+      'http://127.0.0.1:4818/',
+      /^The address of 127\.0\.0\.1 is private .*--allow-private/,
+    ],
+    ['CONNECT_FAILED', 'http://127.0.0.1:1/', /^127\.0\.0\.1:1 refuses connections/],
+    ['DNS_FAILED', 'http://nourl/', /^nourl has no address in DNS\./],
+  ] as const)('names %s as the cause, and then robots.txt', (errorCode, url, cause) => {
+    const rule = `robots.unreachable: ${errorCode}`;
+    const { message } = scrapeFailure(id, entry({ url, errorCode, rule }));
+    expect(message).toMatch(cause);
+    expect(message).toContain(`Therefore robots.txt could not be read either (${errorCode}).`);
+  });
+
   it('fails with what the deciding rule stands for', () => {
     const cases: [Partial<LedgerEntry>, ErrorCode][] = [
       [{ state: 'denied', rule: 'robots: disallow: /x (line 3)' }, 'ROBOTS_DISALLOWED'],

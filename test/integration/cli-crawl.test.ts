@@ -86,8 +86,9 @@ describe('crawl', () => {
 
   it('has a line with the reason for each URL that failed, and says so by its exit code', async () => {
     const { out, args, host } = crawlArgs('partly', '--max-depth', '0');
-    const { exitCode, stdout } = await runCommand([...args, `${host}/nowhere`]);
+    const { exitCode, stdout, stderr } = await runCommand([...args, `${host}/nowhere`]);
     expect(exitCode).toBe(3);
+    expect(stderr).toContain('Failed with HTTP_ERROR (1).');
     expect(stdout).toContain('partially completed: 1 page, 1 failed');
     const failed = readPages(out).find(({ url }) => url === `${host}/nowhere`);
     expect(failed).toMatchObject({ statusCode: 404, error: { code: 'HTTP_ERROR' } });
@@ -95,8 +96,14 @@ describe('crawl', () => {
 
   it('has one also for a URL of which nothing was asked', async () => {
     const { out, args } = crawlArgs('refused');
-    const { exitCode } = await runCommand(args.filter((arg) => arg !== '--allow-private'));
+    const { exitCode, stderr } = await runCommand(args.filter((arg) => arg !== '--allow-private'));
     expect(exitCode).toBe(4);
+    expect(stderr).toMatch(/^Failed with ADDRESS_REFUSED \(1\)\.$/m);
+    expect(stderr).toMatch(/^ {2}http\S+\/big\/: The address of \S+ is private /m);
+    expect(stderr).toContain(
+      'crawl with --allow-private (or SCRAPIFIE_ALLOW_PRIVATE=true) into another folder',
+    );
+    expect(stderr).toContain(`/big/ --data-dir ${out}`);
     expect(readPages(out)).toMatchObject([
       { statusCode: null, links: [], error: { code: 'ADDRESS_REFUSED' } },
     ]);

@@ -39,6 +39,8 @@ export function addHelpRoutes(app: App, { version }: RouteDeps): void {
 
   const route = { config: { access: 'open' as const }, schema: { hide: true } };
   app.get('/help', route, (request, reply) => answer(request, reply, ''));
+  // Browsers ask for it on pages without an icon of their own, such as answers of the API.
+  app.get('/favicon.ico', route, (request, reply) => answer(request, reply, 'assets/icon.svg'));
   app.get('/help/*', route, (request, reply) => {
     const path = (request.params as { '*': string })['*'].replace(/\/$/, '');
     return answer(request, reply, path);

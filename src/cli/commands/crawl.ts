@@ -5,6 +5,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { describeBytes, describeCount, describeMs, describeSpeed } from '../../model/human-units.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { type ArchiveFlags, archivesOf, recordingOf } from '../crawl/crawl-archive.ts';
+import { argument, failedCount, failureLines } from '../crawl/crawl-failures.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
@@ -217,6 +218,14 @@ function ended(
   }
   if (report.loginWalls !== undefined) for (const line of wallLines(report, session)) tell(line);
   else if (report.stopMessage !== null) tell(`${report.stopMessage} [${report.stopReason}]`);
+  const { failures, loginWalls, status, jobId } = report;
+  const isTold = loginWalls !== undefined && failures?.first.code === 'LOGIN_REQUIRED';
+  // --quiet keeps notes back, and not why the whole crawl has failed.
+  if (failures !== undefined && !isTold && (!flags.quiet || status === 'failed')) {
+    const place =
+      apiClientOf(shell, flags) === null ? `--data-dir ${argument(folder.dir)}` : `--job ${jobId}`;
+    for (const line of failureLines(failures, place)) shell.stderr.write(`${line}\n`);
+  }
   return exitCodeOf(report);
 }
 
@@ -266,9 +275,9 @@ function exitCodeOf({ status, jobId }: CrawlReport): number {
 type Summarized = Omit<CrawlReport, 'status'> & { readonly status: CrawlReport['status'] | 'interrupted' };
 
 function summaryOf(report: Summarized, folder: CrawlFolder, warc?: string): string {
-  const { pages, failed, skipped, denied, bytes, durationMs, pagesPerSecond, status } = report;
+  const { pages, failed, failures, skipped, denied, bytes, durationMs, pagesPerSecond, status } = report;
   return [
-    `${status.replaceAll('_', ' ')}: ${describeCount(pages, 'page')}, ${failed} failed, ${skipped} skipped, ${denied} denied`,
+    `${status.replaceAll('_', ' ')}: ${describeCount(pages, 'page')}, ${failedCount(failed, failures)}, ${skipped} skipped, ${denied} denied`,
     `${describeBytes(bytes)} in ${describeMs(durationMs)}, ${describeSpeed(pagesPerSecond)} pages/s`,
     folder.pagesFile,
     folder.reportFile,

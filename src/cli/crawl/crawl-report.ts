@@ -3,6 +3,7 @@ import { stopSentence } from '../../jobs/rule-words.ts';
 import { creditsOf } from '../../model/credits.ts';
 import type { Job } from '../../model/job.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
+import type { CrawlFailures } from './crawl-failures.ts';
 
 /** report.json. Counters are of the whole crawl, over all its runs. */
 export interface CrawlReport {
@@ -15,7 +16,10 @@ export interface CrawlReport {
   readonly seeds: readonly string[];
   /** The first pages that asked to log in; left out when there are none. */
   readonly loginWalls?: readonly string[];
+  /** Why URLs failed; left out when none did, and while the crawl runs. */
+  readonly failures?: CrawlFailures;
   readonly pages: number;
+  /** Pages and sitemaps. */
   readonly failed: number;
   readonly skipped: number;
   readonly denied: number;
@@ -57,6 +61,7 @@ export interface ReportFacts {
   readonly runMs: number;
   readonly isInterrupted: boolean;
   readonly loginWalls?: readonly string[];
+  readonly failures?: CrawlFailures | null;
   readonly version: string;
 }
 
@@ -68,6 +73,7 @@ export function reportOf({
   runMs,
   isInterrupted,
   loginWalls = [],
+  failures = null,
   version,
 }: ReportFacts): CrawlReport {
   const { counters } = job;
@@ -82,6 +88,7 @@ export function reportOf({
     stopMessage: stopMessageOf(job),
     seeds: job.seeds,
     ...(loginWalls.length === 0 ? {} : { loginWalls }),
+    ...(failures === null ? {} : { failures }),
     pages: counters.pages,
     failed: counters.failed,
     skipped: counters.skipped,

@@ -4,6 +4,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { READER_OPTIONS } from '../../model/derived.ts';
 import type { JobId } from '../../model/ids.ts';
 import type { Job, JobOptions } from '../../model/job.ts';
+import type { LedgerEntry } from '../../model/task.ts';
 import { createBell } from '../../readers/bell.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import { folderPlace } from '../folders/data-folder.ts';
@@ -12,7 +13,8 @@ import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { OpenPlatform, OpenStorage, Shell } from '../shell/shell.ts';
 import { openRecording, type Recording } from './crawl-archive.ts';
 import { writeCrawlExports } from './crawl-exports.ts';
-import { type CrawlReport, reportOf, writeReport } from './crawl-report.ts';
+import { failuresOf } from './crawl-failures.ts';
+import { type CrawlReport, type ReportFacts, reportOf, writeReport } from './crawl-report.ts';
 import type { Opened } from './crawl-start.ts';
 import { createTrace } from './crawl-trace.ts';
 import { createProgress, describeWaiting, type Progress } from './progress.ts';
@@ -54,11 +56,15 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
   let pages: PageFile | null = null;
   let recorder: CrawlRecorder | null = null;
 
-  function report(job: Job, isInterrupted: boolean, loginWalls: readonly string[] = []): CrawlReport {
+  function report(
+    job: Job,
+    isInterrupted: boolean,
+    found: Pick<ReportFacts, 'loginWalls' | 'failures'> = {},
+  ): CrawlReport {
     // Writing the files of a finished crawl again is no work on it.
     const runMs = opened.job.finishedAt === null ? (endedAt ?? performance.now()) - startedAt : 0;
     const { version } = shell;
-    const made = reportOf({ job, earlier: opened.earlier, runMs, isInterrupted, loginWalls, version });
+    const made = reportOf({ job, earlier: opened.earlier, runMs, isInterrupted, ...found, version });
     writeReport(folder.reportFile, made);
     return made;
   }
@@ -111,7 +117,8 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
     const isInterrupted = interrupts.signal.aborted && job.finishedAt === null;
     const isAsked = job.stopReason === LOGIN_WALLS || (expectsLogin(job) && job.counters.failed > 0);
     const walls = isAsked ? await wallsOf(open, job) : [];
-    const made = report(job, isInterrupted, walls);
+    const failures = job.counters.failed === 0 ? null : await failuresOf(failedTasks(open, job));
+    const made = report(job, isInterrupted, { loginWalls: walls, failures });
     await close(open);
     return { report: made, isInterrupted };
   } catch (error) {
@@ -184,6 +191,15 @@ async function untilOver(
 
 const SHOWN_WALLS = 5;
 const LEDGER_STEP = 1_000;
+
+async function* failedTasks({ store }: OpenStorage, { id }: Job): AsyncGenerator<LedgerEntry> {
+  let cursor: string | undefined;
+  do {
+    const step = await store.listTasks({ jobId: id, state: 'failed', cursor, limit: LEDGER_STEP });
+    yield* step.items;
+    cursor = step.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}
 
 /** The first pages that asked to log in: they have failed where the crawl has a session. */
 async function wallsOf({ store }: OpenStorage, { id, options }: Job): Promise<readonly string[]> {

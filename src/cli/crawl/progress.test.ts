@@ -4,7 +4,14 @@ import type { Waiting } from '../../jobs/waiting.ts';
 import { describeBytes, describeMs } from '../../model/human-units.ts';
 import type { HostKey } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
-import { barLine, type CrawlRate, createCrawlRate, describeRate, describeWaiting } from './progress.ts';
+import {
+  barLine,
+  type CrawlRate,
+  createCrawlRate,
+  createProgress,
+  describeRate,
+  describeWaiting,
+} from './progress.ts';
 
 const jobWith = (pages: number, failed: number, open: number, maxPages: number | null = null) =>
   ({ counters: { pages, failed, open }, options: { budgets: { maxPages } } }) as Job;
@@ -63,6 +70,18 @@ describe('a crawl that waits', () => {
       '3 done · 2 left · 0 failed · waits (HOST_RATE_LIMITED): example.com asked to wait until 2026-03-01T14:05:00.000Z.',
     );
     expect(describeWaiting([waiting, waiting, waiting])).toContain(' · 2 more');
+  });
+
+  it('says so on a pipe when it changes, and not every few seconds', () => {
+    const lines: string[] = [];
+    const stream = { isTTY: false, write: (line: string) => lines.push(line) };
+    const progress = createProgress(stream as unknown as NodeJS.WriteStream, { isQuiet: false });
+    for (let second = 0; second < 60; second += 1) {
+      const until = second < 30 ? 'until 14:05' : 'until 14:06';
+      progress.show(jobWith(3, 0, 2), second * 1_000, `waits (HOST_RATE_LIMITED): ${until}`);
+    }
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toContain('until 14:06');
   });
 
   it('shows its speed while pages come', () => {

@@ -70,13 +70,18 @@ export function createProgress(
 function createLines(stream: NodeJS.WriteStream): Progress {
   const rateOf = createCrawlRate();
   let lastAt: number | null = null;
+  let lastLine = '';
   return {
     show(job, now, waiting = null) {
       const rate = rateOf(job, now);
       lastAt ??= now;
       if (now - lastAt < LINE_EVERY_MS) return;
+      const line = describeRate(rate, waiting);
+      // A crawl that waits says so once, and again when something has changed.
+      if (waiting !== null && line === lastLine) return;
       lastAt = now;
-      stream.write(`${describeRate(rate, waiting)}\n`);
+      lastLine = line;
+      stream.write(`${line}\n`);
     },
     stop: () => undefined,
   };

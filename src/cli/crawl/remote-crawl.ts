@@ -14,6 +14,7 @@ import { remotePageLine } from '../output/remote-page-line.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { Shell } from '../shell/shell.ts';
 import { takeCrawlExports } from './crawl-exports.ts';
+import { failuresOf } from './crawl-failures.ts';
 import { type CrawlReport, type ReportedJob, readEarlier, reportOf, writeReport } from './crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf, crawlInputOf, resumedOptions } from './crawl-request.ts';
 import { createProgress } from './progress.ts';
@@ -66,8 +67,16 @@ export async function crawlRemotely(
   await writeOut(shell, folder.pagesFile, linesOf(backend, job, folder));
   await takeCrawlExports(shell, client, job, folder);
   const loginWalls = await wallsOf(backend, job);
-  const facts = { job: reported(job), earlier, runMs, isInterrupted, loginWalls, version: shell.version };
-  const report = reportOf(facts);
+  const failures = job.progress.failed === 0 ? null : await failuresOf(backend.jobs.urls(job.id, 'failed'));
+  const found = { loginWalls, failures };
+  const report = reportOf({
+    job: reported(job),
+    earlier,
+    runMs,
+    isInterrupted,
+    ...found,
+    version: shell.version,
+  });
   writeReport(folder.reportFile, report);
   return { report, folder, isInterrupted, session: job.options.page.session };
 }
