@@ -117,6 +117,14 @@ describe('a robots.txt that cannot be read', () => {
     expect(endOf(await unreachable('HTTP 500'), 'crawl', { hops: 1 })).toMatchObject({ state: 'failed' });
   });
 
+  it('is waited for only for seconds where the host has no address or refuses connections', async () => {
+    for (const reason of ['DNS_FAILED', 'CONNECT_FAILED']) {
+      const robots = await unreachable(reason);
+      expect(endOf(robots, 'crawl', {}, T0 + 5_999)).toMatchObject({ state: 'waiting' });
+      expect(endOf(robots, 'crawl', {}, T0 + 6_000)).toMatchObject({ state: 'failed', errorCode: reason });
+    }
+  });
+
   it('is not waited for without end', async () => {
     const robots = await unreachable('HTTP 500');
     expect(endOf(robots, 'crawl', {}, T0 + 179_999)).toMatchObject({ state: 'waiting' });

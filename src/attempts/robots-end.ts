@@ -5,6 +5,7 @@ import type { Job } from '../model/job.ts';
 import type { NewTask, Task } from '../model/task.ts';
 import type { Completion, TaskEnd } from '../ports/store.ts';
 import type { Robots } from '../robots/robots-cache.ts';
+import { isWithoutHost } from '../robots/robots-entry.ts';
 import type { RunningJob } from './running-job.ts';
 
 /** The end of a task that must not be fetched, and the URLs that were found nevertheless. */
@@ -26,8 +27,9 @@ export function robotsEnd(task: Task, job: Job, robots: Robots, url: URL, now: n
   // A client waits for a single scrape; other jobs come back when the host may have recovered.
   // A monitor checks again by its schedule, so a check reports a host that refuses the connection instead of waiting.
   const isRefusedCheck = job.options.monitorId !== undefined && errorCode === 'CONNECT_FAILED';
+  const patienceMs = isWithoutHost(entry.reason) ? NO_HOST_PATIENCE_MS : PATIENCE_MS;
   const canWait =
-    job.kind !== 'scrape' && !isRefusedCheck && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
+    job.kind !== 'scrape' && !isRefusedCheck && task.hops === 0 && now - job.createdAt < patienceMs;
   if (canWait && ERRORS[errorCode].retry === 'later') {
     return { state: 'waiting', readyAt: entry.expiresAt, rule: `robots.unreachable: ${entry.reason}` };
   }
@@ -65,6 +67,8 @@ const PROXY_PAUSE_MS = 10_000;
 
 /** How long after its start a job waits for a robots.txt that cannot be read. */
 const PATIENCE_MS = 180_000;
+/** The same where the host has no address or refuses connections. */
+const NO_HOST_PATIENCE_MS = 6_000;
 
 /** A failure of the network keeps its code: the page itself would have failed the same way. */
 function failureOf(reason: string): ErrorCode {

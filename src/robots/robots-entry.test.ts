@@ -70,11 +70,16 @@ describe('the lifetime of a robots.txt', () => {
 });
 
 /** Asks again whenever the entry expires, and gets nothing. */
-function outage(until: number, first: RobotsEntry | null = null, startAt = NOW): RobotsEntry[] {
+function outage(
+  until: number,
+  first: RobotsEntry | null = null,
+  startAt = NOW,
+  failure = 'HEADERS_TIMEOUT',
+): RobotsEntry[] {
   const entries: RobotsEntry[] = [];
   let entry = first;
   for (let at = startAt; at <= until; at = entry.expiresAt) {
-    entry = robotsEntryFrom({ failure: 'CONNECT_FAILED' }, ORIGIN, at, entry);
+    entry = robotsEntryFrom({ failure }, ORIGIN, at, entry);
     entries.push(entry);
   }
   return entries;
@@ -86,6 +91,13 @@ describe('an outage', () => {
     const pauses = expiries.map((at, index) => at - (expiries[index - 1] ?? NOW));
     expect(pauses.slice(0, 8).map((ms) => ms / MINUTE)).toEqual([1, 1, 2, 4, 8, 16, 32, 60]);
     expect(pauses.slice(8).every((ms) => ms === HOUR)).toBe(true);
+  });
+
+  it('of a host that has no address or refuses connections is looked at again after seconds', () => {
+    for (const failure of ['DNS_FAILED', 'CONNECT_FAILED']) {
+      const expiries = outage(NOW + HOUR, null, NOW, failure).map((entry) => entry.expiresAt - NOW);
+      expect(expiries.slice(0, 5)).toEqual([2_000, 4_000, 8_000, 16_000, 32_000]);
+    }
   });
 
   it('lasts as long as Retry-After says, when that is longer', () => {
@@ -107,7 +119,7 @@ describe('an outage', () => {
     expect(robotsEntryFrom({ failure: 'DNS_FAILED' }, ORIGIN, later, once)).toMatchObject({
       status: 'unreachable',
       fetchedAt: later,
-      expiresAt: later + MINUTE,
+      expiresAt: later + 2_000,
     });
   });
 
@@ -127,7 +139,7 @@ describe('rules that were read before an outage', () => {
     const entries = outage(NOW + 3 * DAY, good, good.expiresAt);
     const stale = entries.filter((entry) => entry.status === 'ok');
     expect(stale[0]).toMatchObject({ body: good.body, fetchedAt: NOW, expiresAt: NOW + DAY + 5 * MINUTE });
-    expect(stale[0]?.reason).toBe('stale: CONNECT_FAILED');
+    expect(stale[0]?.reason).toBe('stale: HEADERS_TIMEOUT');
     expect(stale.at(-1)?.expiresAt).toBe(NOW + 2 * DAY);
     expect(entries[stale.length]?.status).toBe('unreachable');
   });

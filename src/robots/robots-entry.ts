@@ -18,11 +18,21 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const MIN_LIFETIME_MS = 5 * MINUTE_MS;
 const UNREACHABLE_MIN_MS = MINUTE_MS;
+/** The same for a host that has no address or refuses connections. */
+const NO_HOST_MIN_MS = 2 * SECOND_MS;
 const UNREACHABLE_MAX_MS = HOUR_MS;
 /** Past this age an ok entry is no longer used while the host fails to answer: 24 h fresh and 24 h stale. */
 const STALE_UNTIL_AGE_MS = 2 * DAY_MS;
 /** RFC 9309, 2.3.1.4: after a long time unreachable a robots.txt may be taken as absent. */
 const ASSUMED_ABSENT_AFTER_MS = 30 * DAY_MS;
+
+/**
+ * Whether an entry is unreachable because the host has no address or refuses connections. That is a mistyped name or a
+ * server that is gone more often than an outage, so the host is asked again within seconds, and jobs wait for it only
+ * that long.
+ */
+export const isWithoutHost = (reason: string): boolean =>
+  reason === 'DNS_FAILED' || reason === 'CONNECT_FAILED';
 
 /**
  * What to remember of an attempt to read a robots.txt, given what was remembered before.
@@ -79,7 +89,8 @@ function unreachable(
     const expiresAt = now + pauseMs(DAY_MS);
     return { ...empty, status: 'absent', expiresAt, reason: `30 days: ${reason}` };
   }
-  const waitMs = pauseMs(Math.min(UNREACHABLE_MAX_MS, Math.max(UNREACHABLE_MIN_MS, outageMs)));
+  const leastMs = isWithoutHost(reason) ? NO_HOST_MIN_MS : UNREACHABLE_MIN_MS;
+  const waitMs = pauseMs(Math.min(UNREACHABLE_MAX_MS, Math.max(leastMs, outageMs)));
   return { ...empty, status: 'unreachable', expiresAt: now + waitMs, reason };
 }
 
