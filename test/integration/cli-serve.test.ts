@@ -61,8 +61,11 @@ async function stop({ command }: Server): Promise<number | null> {
 }
 
 describe('serve', () => {
-  it('prints a key and a first command that returns a page without a network', async () => {
-    const server = await startServer(args('first'));
+  it('prints its addresses, a key and a first command that returns a page without a network', async () => {
+    const server = await startServer(args('first'), { SCRAPIFIE_FIRECRAWL_PORT: '0' });
+    expect(server.command.stdout()).toMatch(
+      /^ {2}Firecrawl-compatible API at http:\/\/127\.0\.0\.1:[1-9]\d*$/m,
+    );
     const { url, headers, body } = server.first;
     expect(server.command.stdout().split(headers.Authorization?.replace('Bearer ', '') ?? '-')).toHaveLength(
       3,
