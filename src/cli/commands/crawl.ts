@@ -222,8 +222,9 @@ function ended(
   const isTold = loginWalls !== undefined && failures?.first.code === 'LOGIN_REQUIRED';
   // --quiet keeps notes back, and not why the whole crawl has failed.
   if (failures !== undefined && !isTold && (!flags.quiet || status === 'failed')) {
-    const place =
-      apiClientOf(shell, flags) === null ? `--data-dir ${argument(folder.dir)}` : `--job ${jobId}`;
+    const server = flags.api === undefined ? '' : ` --api ${argument(flags.api)}`;
+    const isRemote = apiClientOf(shell, flags) !== null;
+    const place = isRemote ? `--job ${jobId}${server}` : `--data-dir ${argument(folder.dir)}`;
     for (const line of failureLines(failures, place)) shell.stderr.write(`${line}\n`);
   }
   return exitCodeOf(report);
