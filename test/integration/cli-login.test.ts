@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endCommands, readPages, readReport, runCommand, temporaryFolder } from './cli-command.ts';
@@ -83,19 +84,20 @@ describe('a session of the command line', () => {
   it(
     'that has ended stops the crawl, which says what to do and goes on after the next log-in',
     async () => {
-      await logIn('--session', 'gone', '--credentials', 'mine');
+      const walled = `walled-${randomUUID()}`;
+      expect((await logIn('--session', 'gone', '--credentials', 'mine')).exitCode).toBe(0);
       site.logOut();
-      const stopped = await crawl('walled', '--session', 'gone', '--max-login-walls', '1');
-      expect(stopped.exitCode).toBe(4);
+      const stopped = await crawl(walled, '--session', 'gone', '--max-login-walls', '1');
+      expect(stopped.exitCode, stopped.stderr).toBe(4);
       expect(stopped.stderr).toContain('Stopped (login-walls)');
       expect(stopped.stderr).toContain(`\n  ${site.origin}/private/\n`);
       expect(stopped.stderr).toContain(`scrapifie login ${site.origin}/private/ --session gone`);
-      expect(readReport(folder.path('walled'))).toMatchObject({ stopReason: 'login-walls', pages: 0 });
-      expect(readPages(folder.path('walled'))).toMatchObject([{ error: { code: 'LOGIN_REQUIRED' } }]);
+      expect(readReport(folder.path(walled))).toMatchObject({ stopReason: 'login-walls', pages: 0 });
+      expect(readPages(folder.path(walled))).toMatchObject([{ error: { code: 'LOGIN_REQUIRED' } }]);
 
       await logIn('--session', 'gone');
-      expect((await crawl('walled', '--resume')).exitCode).toBe(0);
-      expect(readReport(folder.path('walled'))).toMatchObject({ stopReason: null, pages: PRIVATE_PAGES });
+      expect((await crawl(walled, '--resume')).exitCode).toBe(0);
+      expect(readReport(folder.path(walled))).toMatchObject({ stopReason: null, pages: PRIVATE_PAGES });
     },
     LIMIT_MS,
   );
