@@ -77,7 +77,9 @@ export const crawlStatus = tool({
     const place = listPlaceOf(from);
     const path = `/v1/jobs/${encodeURIComponent(id)}/urls`;
     const query = { state: 'done', limit: LISTED_AT_ONCE, cursor: place.list };
-    const listed = await dataOf<Listed<{ url: string }>>(api, { method: 'GET', path, query, signal });
+    const all = await dataOf<Listed<ListedUrl>>(api, { method: 'GET', path, query, signal });
+    // Sitemaps and the like are URLs of the job too, but nothing of them can be read.
+    const listed = { ...all, items: all.items.filter(({ kind }) => kind === 'page') };
     const show = ({ url: address }: { url: string }): LinkPart => ({
       type: 'resource_link',
       uri: resourceUri(id, address),
@@ -90,6 +92,11 @@ export const crawlStatus = tool({
     ];
   },
 });
+
+interface ListedUrl {
+  readonly url: string;
+  readonly kind: string;
+}
 
 /** The job when it has ended, or after the time; tells the client how far it is meanwhile. */
 async function followed(
@@ -109,10 +116,13 @@ async function followed(
   }
 }
 
+/** What tells a model how far a job is. */
+const COUNTS = ['pages', 'known', 'open', 'failed', 'skipped', 'denied'] as const;
+
 function statusOf({ id, kind, status, stopReason, progress }: JobAnswer): string {
-  const counts = Object.entries(progress).filter(([, value]) => typeof value === 'number');
+  const counts = COUNTS.map((name) => `${name} ${progress[name] ?? 0}`);
   const why = stopReason === null ? '' : ` (${stopReason})`;
-  return `Job ${id}, ${kind}: ${status}${why}\n${counts.map(([name, value]) => `${name} ${value}`).join(', ')}`;
+  return `Job ${id}, ${kind}: ${status}${why}\n${counts.join(', ')}`;
 }
 
 interface Hit {
