@@ -9,7 +9,7 @@ export type WarcType =
   | 'resource'
   | 'conversion';
 
-/** A record of a WARC file as it is to be written. */
+/** A record of a WARC file before it is written. */
 export interface WarcRecord {
   readonly type: WarcType;
   /** As `recordId` makes it. */

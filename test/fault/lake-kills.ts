@@ -87,7 +87,7 @@ export async function killLake(options: LakeKillOptions): Promise<LakeKillReport
         await delay(100);
       }
     }
-    // A stop in order reads what is left of the events, and leaves the rest to the next start.
+    // An orderly stop reads the events that are left within its time, and leaves the others to the next start.
     await end(member, 'SIGTERM');
     member = await start();
     await delay(5_000);

@@ -67,7 +67,7 @@ const settingsFile = (): string =>
     .replace(/^#.*Copy to \.env and take/m, '# Every setting with its default. Take')
     .replace(/^#SCRAPIFIE_POLICY_FILE=.*$/m, `SCRAPIFIE_POLICY_FILE=./${POLICY_FILE}`);
 
-/** Asks on a terminal; elsewhere nobody could answer, and the file stays. */
+/** Asks on a terminal. Without one no answer can be given, and the file stays. */
 async function isOverwritten({ stdin, stderr }: Shell, path: string): Promise<boolean> {
   if (stdin.isTTY !== true) return false;
   const asking = createInterface({ input: stdin, output: stderr });

@@ -32,7 +32,7 @@ interface McpFlags extends BackendFlags {
   readonly allowPrivate?: true;
 }
 
-/** Assistants end a program soon after they have closed its input. What is not finished by then goes on at the next start. */
+/** Assistants end a program soon after they have closed its input. Jobs that are open by then go on at the next start. */
 const DRAIN_MS = 1_000;
 /** The key with which the tools call the API within the process. */
 const KEY_NAME = 'mcp';

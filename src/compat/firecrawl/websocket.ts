@@ -65,7 +65,7 @@ function converse(socket: Duplex): WatchSocket {
     for (;;) {
       const frame = controlFrame(received);
       if (frame === 'more') return;
-      // What is no short frame of control is nothing that a client sends here.
+      // Clients send only short control frames here.
       if (frame === 'wrong') return void socket.destroy();
       received = received.subarray(frame.bytes);
       if (frame.opcode === OPCODE.ping) write(OPCODE.pong, frame.payload);

@@ -57,7 +57,7 @@ function likeliest(evidence: TypedEvidence, types: TypeSpecs, failures: TypedFie
   return best;
 }
 
-/** 0 when the type throws, or gives what is no probability. */
+/** 0 when the type throws, or returns a value that is not a probability. */
 function scoreOf(
   spec: TypeSpec,
   name: string,

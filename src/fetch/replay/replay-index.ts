@@ -160,7 +160,7 @@ function addRecord(
   );
 }
 
-/** Null for what is no URL. Some tools write URLs in angle brackets. */
+/** Returns null for text that is not a URL. Some tools write URLs in angle brackets. */
 export function normalizedUrl(text: string): string | null {
   const url = URL.parse(text.replace(/^<(.*)>$/, '$1'));
   if (url === null) return null;

@@ -8,7 +8,7 @@
  * server or run text as SQL.
  */
 export interface Refusal {
-  /** What is not allowed, for the message: a name or a kind of statement. */
+  /** The name or kind of statement that is not allowed, for the message. */
   readonly what: string;
 }
 

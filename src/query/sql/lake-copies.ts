@@ -8,7 +8,7 @@ import type { LakeFile } from '../../ports/lake-store.ts';
 
 /** Files of a lake in an object store, copied to this machine for queries. Files of the lake never change. */
 export interface LakeCopies {
-  /** Copies what is not there yet. The files stay at least until `release`. Throws QUERY_TOO_LARGE when they are too many. */
+  /** Copies the files that are not there yet. They stay at least until `release`. Throws QUERY_TOO_LARGE when they are too many. */
   get(files: readonly LakeFile[]): Promise<{ pathOf(path: string): string; release(): Promise<void> }>;
 }
 

@@ -126,7 +126,7 @@ export function exportsContract(holds: Claim<TimedStore>): void {
       await store.releaseExport(dead);
       expect(await store.findExport(idOf('a'))).toMatchObject({ status: 'running', attempts: 2 });
       expect(await typesOf(store)).toEqual([]);
-      // Where the processes are known to be dead, nobody waits for the end of the lease.
+      // Where the processes are known to be dead, no process waits for the end of the lease.
       await store.at(T0 + LEASE + 1).endExportLeases();
       expect(await store.claimExport(LEASE)).toMatchObject({ attempts: 3, failures: 2 });
     },

@@ -60,7 +60,7 @@ async function seqsOf(store: TimedStore, jobId: JobId): Promise<number[]> {
 const refs = (jobId: JobId, seqs: readonly number[]): PageRef[] =>
   seqs.map((pageSeq) => ({ jobId, pageSeq }));
 
-/** Pages for the full-text index, and what is shown of those that were found. */
+/** Pages for the full-text index, and the parts of found pages that results show. */
 export function searchPagesContract(holds: Claim<TimedStore>): void {
   holds('gives the index the pages of a job that were fetched well', async (store) => {
     const id = await stored(store, 4, {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseRequest } from '../../../jobs/invalid-request.ts';
 
-/** Bodies of v1 as those of v2, which has other names for some fields. What is no object is left as it is. */
+/** Bodies of v1 as those of v2, which has other names for some fields. A value that is not an object is returned unchanged. */
 
 type Body = Readonly<Record<string, unknown>>;
 

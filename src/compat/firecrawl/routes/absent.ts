@@ -28,7 +28,7 @@ const ABSENT: readonly (readonly [string, string])[] = [
   ['/team/threat-protection', 'It belongs to a service of the vendor.'],
 ];
 
-/** Says of what is not here that it is not, so that a client does not take it for a wrong address. */
+/** Answers the routes that this API does not have with 501, so that a client does not take them for a wrong address. */
 export function addAbsentRoutes(app: App, _deps: FirecrawlDeps): void {
   for (const [url, why] of ABSENT) {
     app.route({

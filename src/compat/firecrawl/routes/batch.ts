@@ -40,7 +40,7 @@ export function addBatchRoutes(app: App, deps: FirecrawlDeps): void {
         '`appendToId` is not available on this server: start another batch.',
       );
     }
-    // v2 leaves out what is no URL; v1 refuses the request unless told.
+    // v2 leaves invalid URLs out; v1 refuses the request unless `ignoreInvalidURLs` is set.
     const ignoresInvalid = body.ignoreInvalidURLs ?? !isV1;
     const asked = parseRequest(batchRequestSchema, {
       urls: body.urls,
