@@ -136,7 +136,8 @@ describe('exports of a crawl', () => {
     expect([beyond.statusCode, beyond.headers['content-range']]).toEqual([416, `bytes */${made.sizeBytes}`]);
     expect((await download(url, { range: 'bytes=0-1', 'if-range': '"other"' })).statusCode).toBe(200);
     expect((await download(url, { 'if-none-match': `"${made.sha256}"` })).statusCode).toBe(304);
-    expect((await download(url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')))).statusCode).toBe(404);
+    // The last two bits of the signature's last character mean nothing: `A` and `Q` differ in the others.
+    expect((await download(url.replace(/.$/, (last) => (last === 'A' ? 'Q' : 'A')))).statusCode).toBe(404);
     expect((await download(url.replace(/expires=\d+/, 'expires=9999999999'))).statusCode).toBe(404);
     expect((await download(`/v1/exports/${made.id}/download`)).statusCode).toBe(401);
     expect((await world.send({ url: `/v1/exports/${made.id}/download` })).rawPayload).toEqual(
