@@ -2,9 +2,11 @@ import { expect } from 'vitest';
 import { NO_LIMITS } from '../../../src/model/account.ts';
 import type { AccountId, HostKey, JobId, SessionId, WebhookId } from '../../../src/model/ids.ts';
 import { UNLIMITED_RETENTION } from '../../../src/model/retention.ts';
+import type { StoredEvent } from '../../../src/ports/event-store.ts';
 import { deleteAccounts } from '../../../src/retention/delete-accounts.ts';
 import type { Claim } from '../contract.ts';
 import { newKey } from './accounts-contract.ts';
+import { eventsUntil } from './events-contract.ts';
 import { at, done, job, newTask, OPTIONS, T0, take, urlsOn } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 
@@ -63,6 +65,9 @@ export function accountDeletionContract(holds: Claim<TimedStore>): void {
       await store.releaseHost(taken.lease, taken.lease.state, 0, T0);
       ids.push(id);
     }
+    const pagesOf = (events: readonly StoredEvent[]) =>
+      events.filter(({ type }) => type === 'pages.committed');
+    await eventsUntil(store, (events) => events.length > 0 && pagesOf(events).length === jobs, { accountId });
     return ids;
   }
   /** Every call that could find something of the account. */

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
+import type { StoredEvent } from '../../../src/ports/event-store.ts';
 import type { Claim } from '../contract.ts';
+import { eventsUntil } from './events-contract.ts';
 import {
   at,
   claim,
@@ -280,7 +282,9 @@ export function budgetsContract(holds: Claim<TimedStore>): void {
       expect(await store.resumeJob(id, T0 + 10, { ...NO_LIMITS, maxPages: 1 })).toEqual(before);
       const ended = await expectExact(store, id);
       expect(ended).toEqual(before);
-      const { items: events } = await store.listEvents({ jobId: id, after: null, limit: 100 });
+      const hasEnded = (events: readonly StoredEvent[]) =>
+        events.some(({ type }) => type === 'job.completed');
+      const events = await eventsUntil(store, hasEnded, { jobId: id });
       expect(events.map(({ type }) => type)).not.toContain('job.resumed');
       expect(ended).toMatchObject({ status: 'completed', stopReason: 'budget.pages' });
       expect(ended.counters).toMatchObject({ open: 0, done: 2, skipped: 4 });

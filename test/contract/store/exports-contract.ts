@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import type { NewExport } from '../../../src/model/export.ts';
 import type { AccountId, ExportId, JobId } from '../../../src/model/ids.ts';
+import type { StoredEvent } from '../../../src/ports/event-store.ts';
 import type { Claim } from '../contract.ts';
+import { eventsUntil } from './events-contract.ts';
 import { all, at, createJob, done, newPage, T0, take, urlsOn } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 
@@ -29,10 +31,18 @@ export function exportsContract(holds: Claim<TimedStore>): void {
     );
     return id;
   };
-  const typesOf = async (store: TimedStore) =>
-    (await store.plain.listEvents({ after: null, limit: 100 })).items
-      .filter(({ type }) => type.startsWith('export.'))
-      .map(({ type, jobId, data }) => ({ type, jobId, status: data.status, exportId: data.exportId }));
+  /** So many events of exports, when they can be read. */
+  const typesOf = async (store: TimedStore, count: number) => {
+    const ofExports = (events: readonly StoredEvent[]) =>
+      events.filter(({ type }) => type.startsWith('export.'));
+    const events = await eventsUntil(store, (all) => ofExports(all).length >= count);
+    return ofExports(events).map(({ type, jobId, data }) => ({
+      type,
+      jobId,
+      status: data.status,
+      exportId: data.exportId,
+    }));
+  };
 
   holds('keeps an export of a job of the account, once', async (store) => {
     const jobId = await crawled(store);
@@ -106,7 +116,7 @@ export function exportsContract(holds: Claim<TimedStore>): void {
       finishedAt: T0 + 1_600,
     });
     expect(await store.at(T0 + 99_999).claimExport(LEASE)).toBeNull();
-    expect(await typesOf(store)).toEqual([
+    expect(await typesOf(store, 1)).toEqual([
       { type: 'export.ready', jobId, status: 'ready', exportId: idOf('a') },
     ]);
   });
@@ -125,7 +135,7 @@ export function exportsContract(holds: Claim<TimedStore>): void {
       expect(await store.failExport(dead, { code: 'INTERNAL', message: 'late' }, null)).toBe(false);
       await store.releaseExport(dead);
       expect(await store.findExport(idOf('a'))).toMatchObject({ status: 'running', attempts: 2 });
-      expect(await typesOf(store)).toEqual([]);
+      expect(await typesOf(store, 0)).toEqual([]);
       // Where the processes are known to be dead, no process waits for the end of the lease.
       await store.at(T0 + LEASE + 1).endExportLeases();
       expect(await store.claimExport(LEASE)).toMatchObject({ attempts: 3, failures: 2 });
@@ -151,7 +161,7 @@ export function exportsContract(holds: Claim<TimedStore>): void {
       finishedAt: T0 + 600,
     });
     expect(await store.at(T0 + 99_999).claimExport(LEASE)).toBeNull();
-    expect((await typesOf(store)).map(({ type }) => type)).toEqual(['export.failed']);
+    expect((await typesOf(store, 1)).map(({ type }) => type)).toEqual(['export.failed']);
   });
 
   holds('claims of many at once give each export to one', async (store) => {

@@ -4,6 +4,7 @@ import type { Monitor, MonitorSettings } from '../../../src/model/monitor.ts';
 import type { MonitorCheck, NewMonitor, NewMonitorChange } from '../../../src/ports/monitor-store.ts';
 import type { NewSchedule } from '../../../src/ports/schedule-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
+import { eventsUntil } from './events-contract.ts';
 import { T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 
@@ -178,8 +179,8 @@ export function monitorsContract(holds: Claim<TimedStore>): void {
       ['https://b/', 'ADDED', T0 + HOUR_MS, 'job-1'],
       ['https://a/', 'MODIFIED', T0 + HOUR_MS, 'job-1'],
     ]);
-    const events = await store.plain.listEvents({ accountId, after, limit: 10 });
-    expect(events.items.map(({ type, data }) => [type, data])).toEqual([
+    const events = await eventsUntil(store, ({ length }) => length > 0, { accountId, after });
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
       ['monitor.changed', { monitorId: id, text: 'ü' }],
     ]);
     await afterKill(opened, async (again) => {

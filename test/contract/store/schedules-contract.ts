@@ -4,6 +4,7 @@ import type { ScheduleRun } from '../../../src/model/schedule.ts';
 import { MOST_RUNS_KEPT, type NewSchedule, type TickRecord } from '../../../src/ports/schedule-store.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { afterKill, type Claim } from '../contract.ts';
+import { eventsUntil } from './events-contract.ts';
 import { newTask, OPTIONS, T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 
@@ -210,8 +211,9 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
       },
     ]);
     expect(await store.plain.recordTicks(tickRecord(schedule, { runs: [late], missed }))).toBe(false);
-    const { items } = await store.plain.listEvents({ accountId: schedule.accountId, after: null, limit: 10 });
-    expect(items).toMatchObject([
+    const { accountId } = schedule;
+    const events = await eventsUntil(store, ({ length }) => length > 0, { accountId });
+    expect(events).toMatchObject([
       {
         type: 'schedule.missed',
         data: {

@@ -5,8 +5,10 @@ import type { AccountId, JobId } from '../../../src/model/ids.ts';
 import type { JobOptions } from '../../../src/model/job.ts';
 import type { NewPage } from '../../../src/model/page.ts';
 import { packRecord } from '../../../src/model/page-record.ts';
+import type { StoredEvent } from '../../../src/ports/event-store.ts';
 import type { PageRef } from '../../../src/ports/search-store.ts';
 import type { Claim } from '../contract.ts';
+import { eventsUntil } from './events-contract.ts';
 import { completion, DONE, FAILED, job, newPage, newTask, OPTIONS, pages, T0, take } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 
@@ -53,8 +55,9 @@ async function stored(
 
 /** The numbers of the pages of a job, as its events name them. */
 async function seqsOf(store: TimedStore, jobId: JobId): Promise<number[]> {
-  const { items } = await store.listEvents({ jobId, after: null, limit: 100 });
-  return items.flatMap(({ data }) => (data.pages as number[] | undefined) ?? []);
+  const pagesIn = (events: readonly StoredEvent[]) =>
+    events.flatMap(({ data }) => (data.pages as number[] | undefined) ?? []);
+  return pagesIn(await eventsUntil(store, (events) => pagesIn(events).length > 0, { jobId }));
 }
 
 const refs = (jobId: JobId, seqs: readonly number[]): PageRef[] =>
