@@ -104,7 +104,7 @@ const thresholdSchema = z
   )
   .meta({ examples: [{ share: 0.05 }] });
 
-/** What of two pages is compared, what is left out, and how much has to change. */
+/** Which parts of two pages are compared, which are ignored, and how much has to change. */
 export const diffRulesSchema = z.strictObject({
   watch: watchSchema,
   ignore: ignoreSchema,
