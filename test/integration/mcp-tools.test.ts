@@ -27,8 +27,7 @@ beforeAll(async () => {
   client = await connected(withTools('all'), '2026-07-28', world.secret);
   const started = await called(client, 'crawl', { url: page('/big/'), maxPages: 20, snapshots: true });
   job = /Job (\S+)/.exec(started.text)?.[1] ?? '';
-  await world.platform.jobs.waitFor(job as JobId, LIMIT_MS);
-  await world.platform.settleReaders();
+  await world.settled(await world.platform.jobs.waitFor(job as JobId, LIMIT_MS));
 }, LIMIT_MS);
 afterAll(async () => {
   await client.close();
