@@ -45,10 +45,22 @@ describe('a ZIP archive', () => {
     async function* many(): AsyncGenerator<ZipEntry> {
       for (let at = 0; at < count; at += 1) yield { name: `${at}`, data: Buffer.alloc(0), isStored: true };
     }
-    const bytes = Buffer.concat(await Array.fromAsync(writeZip(many())));
+    const chunks = await Array.fromAsync(writeZip(many()));
+    const bytes = Buffer.concat(chunks);
     // The end of the directory says so with 64 bits.
     const end64 = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 0x06, 0x06]));
     expect(bytes.readBigUInt64LE(end64 + 32)).toBe(BigInt(count));
+    // The directory comes in small pieces, so that what was written is free before the next ones are read.
+    const directoryAt = Number(bytes.readBigUInt64LE(end64 + 48));
+    expect(bytes.readUInt32LE(directoryAt)).toBe(0x02014b50);
+    expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThanOrEqual(4_096);
+    expect(texts(bytes)).toMatchObject({ 0: '', [count - 1]: '' });
+  });
+
+  it('has entries whose names are longer than a piece of the directory', async () => {
+    const names = ['a', 'b'.repeat(10_000), 'c'];
+    const bytes = await archive(names.map((name) => ({ name, data: Buffer.from(name) })));
+    expect(texts(bytes)).toEqual(Object.fromEntries(names.map((name) => [name, name])));
   });
 
   it('the same entries give the same bytes', async () => {

@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { smallWindow } from '../../warc/small-window.ts';
 
@@ -26,9 +26,11 @@ const VERSION = 45;
 const EXTRA64 = 0x0001;
 const MAX_16 = 0xffff;
 const MAX_32 = 0xffffffff;
-/** The directory has a part for each entry and is written after the last one: this much of it is held in memory. */
-const DIRECTORY_BYTES = 262_144;
-const FIRST_DIRECTORY_BYTES = 4_096;
+/**
+ * The directory has a part for each entry and is written after the last one, in pieces of this size. Bytes outside of the heap
+ * are freed when the heap is collected: many small pieces bring that about, a few large ones would be 64 MB before it.
+ */
+const DIRECTORY_PIECE_BYTES = 4_096;
 /** How far back compressed data may refer. */
 const WINDOW_BYTES = 32_768;
 /** Empty, and marked as the last one of a stream. */
@@ -182,38 +184,38 @@ function centralHeader({ name, flags, method, crc, packed, size, offset }: Writt
   return Buffer.concat([head, name, extra]);
 }
 
-/** Beyond what is held in memory: in a temporary database without a name, which is gone with the process. */
+/** All but its last piece is in a temporary database without a name, which is gone with the process. */
 function createDirectory() {
-  let database: DatabaseSync | null = null;
-  let block = Buffer.allocUnsafeSlow(FIRST_DIRECTORY_BYTES);
+  const piece = Buffer.allocUnsafeSlow(DIRECTORY_PIECE_BYTES);
   let used = 0;
-  function putAside(): void {
+  let database: DatabaseSync | null = null;
+  let insert: StatementSync | null = null;
+  function putAside(bytes: Uint8Array): void {
     if (database === null) {
       database = new DatabaseSync('');
       database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1024;
-        CREATE TABLE parts (bytes BLOB)`);
+        CREATE TABLE pieces (bytes BLOB)`);
     }
-    database.prepare('INSERT INTO parts VALUES (?)').run(block.subarray(0, used));
-    used = 0;
+    insert ??= database.prepare('INSERT INTO pieces VALUES (?)');
+    insert.run(bytes);
   }
   return {
     entries: 0,
     add(entry: Written): void {
       const head = centralHeader(entry);
-      if (used + head.length > DIRECTORY_BYTES && used > 0) putAside();
-      if (used + head.length > block.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.max(used + head.length, block.length * 4));
-        block.copy(larger, 0, 0, used);
-        block = larger;
-      }
-      // A copy, because each head would keep the memory around it, which others have had a part of.
-      used += head.copy(block, used);
       this.entries += 1;
+      if (used + head.length > piece.length) {
+        if (used > 0) putAside(piece.subarray(0, used));
+        used = 0;
+      }
+      if (head.length > piece.length) putAside(head);
+      // A copy, because each head would keep the memory around it, which others have had a part of.
+      else used += head.copy(piece, used);
     },
     *chunks(): Generator<Uint8Array> {
-      const parts = database?.prepare('SELECT bytes FROM parts ORDER BY rowid').iterate() ?? [];
-      for (const part of parts) yield part.bytes as Uint8Array;
-      if (used > 0) yield block.subarray(0, used);
+      const pieces = database?.prepare('SELECT bytes FROM pieces ORDER BY rowid').iterate() ?? [];
+      for (const { bytes } of pieces) yield bytes as Uint8Array;
+      if (used > 0) yield piece.subarray(0, used);
     },
     close: () => database?.close(),
   };
