@@ -3,14 +3,14 @@ import type { SearchQuery } from '../model/search-query.ts';
 import type { PageRef, SearchablePage } from './search-store.ts';
 
 /**
- * The full-text index: for each account and URL the words of the newest content, and the page that has it. It holds no
- * text. It is derived data: a search looks up in the store what the index names, and a lost index is built again from the store.
+ * The full-text index: for each account and URL the words of the newest content, and the page that has it; apart from it the
+ * newest private content, so that neither hides the other. It holds no text. It is derived data: a search looks up in the store what the index names, and a lost index is built again from the store.
  *
  * It is kept apart from the store, so that indexing and searching hold up no crawl.
  */
 export interface SearchIndex {
   /**
-   * Indexes pages, in any order: of one URL the content that was fetched last stays. Doing so again changes nothing. When
+   * Indexes pages, in any order: of one URL the content that was fetched last stays, public and private each. Doing so again changes nothing. When
    * it resolves, the pages survive a power failure. Their records are given away.
    */
   put(pages: readonly SearchablePage[]): Promise<void>;
@@ -35,6 +35,8 @@ export const MOST_RANKED = 2_000;
 
 export interface IndexQuery {
   readonly accountId: AccountId;
+  /** Also private pages. */
+  readonly hasPrivate: boolean;
   readonly words: SearchQuery;
   readonly host?: string | undefined;
   readonly jobId?: JobId | undefined;

@@ -29,6 +29,8 @@ export interface PageRef {
 
 export interface SearchablePage extends PageRef {
   readonly accountId: AccountId;
+  /** Its job may show what stored credentials give access to. */
+  readonly isPrivate: boolean;
   readonly url: string;
   readonly title: string | null;
   readonly fetchedAt: number;

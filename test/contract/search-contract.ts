@@ -18,6 +18,7 @@ interface Given {
   readonly at?: number;
   readonly jobId?: JobId;
   readonly accountId?: AccountId;
+  readonly isPrivate?: boolean;
   readonly outcome?: 'ok' | 'blocked';
 }
 
@@ -28,6 +29,7 @@ function page({ url, title = null, text = '', at = 1, outcome = 'ok', ...owner }
   return {
     accountId: ACCOUNT,
     jobId: JOB,
+    isPrivate: false,
     ...owner,
     pageSeq: lastSeq,
     url: url ?? `https://a.test/${lastSeq}`,
@@ -38,6 +40,7 @@ function page({ url, title = null, text = '', at = 1, outcome = 'ok', ...owner }
 }
 
 interface Asked {
+  readonly hasPrivate?: boolean;
   readonly accountId?: AccountId;
   readonly host?: string;
   readonly jobId?: JobId;
@@ -48,6 +51,7 @@ interface Asked {
 async function find(index: SearchIndex, q: string, asked: Asked = {}): Promise<number[]> {
   const hits = await index.find({
     accountId: ACCOUNT,
+    hasPrivate: true,
     words: parseSearch(q),
     offset: 0,
     limit: 100,
@@ -142,6 +146,26 @@ function declare(holds: Claim<SearchIndex>): void {
     // The same content, seen again: the entry leads to the page that is newer.
     const [same] = await put(index, { url, text: 'second', at: 4 });
     expect(await find(index, 'second')).toEqual([same]);
+  });
+
+  holds('the private and the public content of a URL do not hide each other', async (index) => {
+    const url = 'https://a.test/account';
+    const [open, secret] = await put(
+      index,
+      { url, text: 'common welcome', at: 1 },
+      { url, text: 'common balance', at: 2, isPrivate: true },
+    );
+    expect(sorted(await find(index, 'common'))).toEqual([open, secret]);
+    expect(await find(index, 'common', { hasPrivate: false })).toEqual([open]);
+    expect(await find(index, 'balance', { hasPrivate: false })).toEqual([]);
+    // Each of them gives way to newer content of its own kind.
+    const [newer] = await put(index, { url, text: 'common hello', at: 3 });
+    expect(sorted(await find(index, 'common'))).toEqual([secret, newer]);
+    expect(await find(index, 'balance')).toEqual([secret]);
+    expect(await find(index, 'welcome')).toEqual([]);
+    // Private pages take no places of those that may be shown.
+    await put(index, ...Array.from({ length: 5 }, () => ({ text: 'common', isPrivate: true })));
+    expect(await find(index, 'common', { hasPrivate: false, limit: 2 })).toEqual([newer]);
   });
 
   holds('putting pages again changes nothing', async (index) => {

@@ -59,7 +59,7 @@ export function openPostgresSearch(options: {
       await query(PUT, [JSON.stringify(sorted)]);
     },
 
-    async find({ accountId, words, host, jobId, offset, limit }) {
+    async find({ accountId, hasPrivate, words, host, jobId, offset, limit }) {
       const scope = [
         scopeWord('a', accountId),
         ...(host === undefined ? [] : [scopeWord('h', host)]),
@@ -69,9 +69,9 @@ export function openPostgresSearch(options: {
       const rows = await query(
         `SELECT job_id, page_seq, ts_rank('${WEIGHTS}', words, $2::tsquery, ${BY_LENGTH}) AS score, id FROM (
            SELECT id, job_id, page_seq, words FROM search_entries
-           WHERE words @@ $1::tsquery AND account_id = $3 ORDER BY id DESC LIMIT ${MOST_RANKED}
+           WHERE words @@ $1::tsquery AND account_id = $3 AND is_private <= $6 ORDER BY id DESC LIMIT ${MOST_RANKED}
          ) found ORDER BY score DESC, id DESC LIMIT $4 OFFSET $5`,
-        [[...scope, `(${wanted})`].join(' & '), wanted, accountId, limit, offset],
+        [[...scope, `(${wanted})`].join(' & '), wanted, accountId, limit, offset, hasPrivate ? 1 : 0],
       );
       return rows.map((row) => ({
         jobId: row.job_id as JobId,
@@ -119,7 +119,7 @@ export function openPostgresSearch(options: {
 /** An entry whose words are the same keeps its place in the index; only what it points at is changed. */
 const PUT = `
   WITH given AS (
-    SELECT * FROM json_to_recordset($1) AS g (account_id text, url_key text, host text, job_id text, page_seq bigint,
+    SELECT * FROM json_to_recordset($1) AS g (account_id text, url_key text, is_private smallint, host text, job_id text, page_seq bigint,
       fetched_at bigint, words_hash text, words text)
   ), build AS (
     SELECT build FROM search_builds
@@ -130,8 +130,8 @@ const PUT = `
       AND (e.fetched_at <= g.fetched_at OR e.build < b.build)
     RETURNING e.account_id, e.url_key
   )
-  INSERT INTO search_entries (account_id, url_key, host, job_id, page_seq, fetched_at, words_hash, build, words)
-  SELECT account_id, url_key, host, job_id, page_seq, fetched_at, words_hash, b.build, words::tsvector
+  INSERT INTO search_entries (account_id, url_key, is_private, host, job_id, page_seq, fetched_at, words_hash, build, words)
+  SELECT account_id, url_key, is_private, host, job_id, page_seq, fetched_at, words_hash, b.build, words::tsvector
   FROM given g, build b
   WHERE NOT EXISTS (SELECT 1 FROM same s WHERE s.account_id = g.account_id AND s.url_key = g.url_key)
   ON CONFLICT (account_id, url_key) DO UPDATE SET id = DEFAULT, host = excluded.host, job_id = excluded.job_id,
@@ -139,16 +139,18 @@ const PUT = `
     build = excluded.build, words = excluded.words
   WHERE search_entries.fetched_at <= excluded.fetched_at OR search_entries.build < excluded.build`;
 
-function rowOf({ accountId, jobId, pageSeq, url, title, fetchedAt, record }: SearchablePage) {
+function rowOf(page: SearchablePage) {
+  const { accountId, jobId, pageSeq, title, fetchedAt, record } = page;
   const document = searchDocumentOf(title, record);
   if (document === null) return [];
-  const { urlKey, host } = searchKeyOf(url);
+  const { urlKey, host } = searchKeyOf(page);
   const scope = [scopeWord('a', accountId), scopeWord('h', host), scopeWord('j', jobId)];
   const words = `${tsvectorOf(document)} ${scope.map(quoted).join(' ')}`;
   return [
     {
       account_id: accountId,
       url_key: urlKey,
+      is_private: page.isPrivate ? 1 : 0,
       host,
       job_id: jobId,
       page_seq: pageSeq,

@@ -10,10 +10,10 @@ import { MOST_RANKED, type SearchIndex } from '../../ports/search-index.ts';
 import type { SearchablePage } from '../../ports/search-store.ts';
 import { searchKeyOf } from '../store-rows/search-rows.ts';
 
-const VERSION = 1;
+const VERSION = 2;
 
 /**
- * entries has a row per account and URL; words has its words under the same number, and no text (contentless). The words
+ * entries has a row per account and URL, and one more for its private content; words has its words under the same number, and no text (contentless). The words
  * are made by the program and have spaces between them, so the tokenizer only has to part them there.
  */
 const SCHEMA = `
@@ -21,6 +21,7 @@ const SCHEMA = `
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     account_id TEXT NOT NULL,
     url_key TEXT NOT NULL,
+    is_private INTEGER NOT NULL,
     host TEXT NOT NULL,
     job_id TEXT NOT NULL,
     page_seq INTEGER NOT NULL,
@@ -34,6 +35,16 @@ const SCHEMA = `
   INSERT INTO builds VALUES (1, 1);
   CREATE VIRTUAL TABLE words USING fts5 (title, body, content = '', contentless_delete = 1, tokenize = 'ascii');
   PRAGMA user_version = ${VERSION};
+`;
+
+/**
+ * From version 1, which had one row for both. Which of them are private only the store knows, and shows them to none who may
+ * not see them. What is put from now on replaces them as those of an earlier build; a rebuild brings back what they hid.
+ */
+const PRIVATE_APART = `
+  ALTER TABLE entries ADD COLUMN is_private INTEGER NOT NULL DEFAULT 0;
+  UPDATE builds SET build = build + 1;
+  PRAGMA user_version = 2;
 `;
 
 /** A word in the title counts as many in the text. */
@@ -88,7 +99,7 @@ export function openSqliteSearch(path: string): SearchIndex {
         if (pages.length > 0) write((database) => putAll(database, pages));
       }),
 
-    find: ({ accountId, words, host, jobId, offset, limit }) =>
+    find: ({ accountId, hasPrivate, words, host, jobId, offset, limit }) =>
       translated(() => {
         const database = open(false);
         if (database === null) return [];
@@ -100,13 +111,14 @@ export function openSqliteSearch(path: string): SearchIndex {
           TITLE_WEIGHT,
           matchOf(words),
           accountId,
+          hasPrivate ? 1 : 0,
           ...[host, jobId].filter((each) => each !== undefined),
         ];
         const rows = database
           .prepare(
             `SELECT e.job_id, e.page_seq, found.score FROM (
                SELECT w.rowid AS id, bm25(words, ?, 1.0) AS score FROM words w CROSS JOIN entries e ON e.id = w.rowid
-               WHERE words MATCH ? AND e.account_id = ? ${filters} ORDER BY w.rowid DESC LIMIT ${MOST_RANKED}
+               WHERE words MATCH ? AND e.account_id = ? AND e.is_private <= ? ${filters} ORDER BY w.rowid DESC LIMIT ${MOST_RANKED}
              ) found JOIN entries e ON e.id = found.id ORDER BY found.score, found.id DESC LIMIT ? OFFSET ?`,
           )
           .all(...values, limit, offset);
@@ -161,6 +173,7 @@ function migrate(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   // Another process may have been first.
   if (version() === 0) database.exec(SCHEMA);
+  if (version() === 1) database.exec(PRIVATE_APART);
   database.exec('COMMIT');
   if (version() !== VERSION) {
     throw new ScrapifieError(
@@ -176,8 +189,8 @@ function putAll(database: DatabaseSync, pages: readonly SearchablePage[]): void 
     'SELECT id, fetched_at, words_hash, build FROM entries WHERE account_id = ? AND url_key = ?',
   );
   const insert = database.prepare(
-    `INSERT INTO entries (account_id, url_key, host, job_id, page_seq, fetched_at, words_hash, build)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO entries (account_id, url_key, is_private, host, job_id, page_seq, fetched_at, words_hash, build)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const refresh = database.prepare(
     'UPDATE entries SET job_id = ?, page_seq = ?, fetched_at = ?, build = ? WHERE id = ?',
@@ -185,7 +198,7 @@ function putAll(database: DatabaseSync, pages: readonly SearchablePage[]): void 
   const insertWords = database.prepare('INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)');
   for (const page of pages) {
     const { accountId, jobId, pageSeq, fetchedAt } = page;
-    const { urlKey, host } = searchKeyOf(page.url);
+    const { urlKey, host } = searchKeyOf(page);
     const before = known.get(accountId, urlKey);
     // An entry of an earlier build may be of a page that is gone.
     const isBehind = before !== undefined && Number(before.fetched_at) > fetchedAt;
@@ -202,6 +215,7 @@ function putAll(database: DatabaseSync, pages: readonly SearchablePage[]): void 
     const { lastInsertRowid } = insert.run(
       accountId,
       urlKey,
+      page.isPrivate ? 1 : 0,
       host,
       jobId,
       pageSeq,

@@ -3,6 +3,7 @@ import { openPostgresDatabase } from './database.ts';
 import { migratePostgres } from './migrate.ts';
 import { openSchema } from './open-stores.fixture.ts';
 import { type Migration, POSTGRES_MIGRATIONS } from './schema/migrations.ts';
+import { PRIVATE_SEARCH } from './schema/private-search.ts';
 
 const NEWEST = POSTGRES_MIGRATIONS.length;
 const EXPANDING: Migration = { minReader: NEWEST, sql: 'ALTER TABLE probe ADD COLUMN note text' };
@@ -57,6 +58,25 @@ describe('migrating', () => {
       { half: null, jobs: null },
     ]);
     expect(await migratePostgres(database)).toEqual({ from: 0, to: NEWEST });
+  });
+
+  it('gives private pages of the full-text index entries of their own', async () => {
+    const database = await open();
+    const before = POSTGRES_MIGRATIONS.findIndex(({ sql }) => sql === PRIVATE_SEARCH);
+    await migratePostgres(database, POSTGRES_MIGRATIONS.slice(0, before));
+    await database.query(`
+      INSERT INTO accounts (id, name, created_at) VALUES ('one', 'One', 1) ON CONFLICT DO NOTHING;
+      INSERT INTO jobs (id, account_id, kind, status, seeds, created_at, options) VALUES
+        ('open', 'one', 'crawl', 'completed', '[]', 1, '{"credentials": "read", "page": {"session": null}}'),
+        ('secret', 'one', 'crawl', 'completed', '[]', 1, '{"credentials": "read", "page": {"session": "mine"}}');
+      INSERT INTO search_entries (account_id, url_key, host, job_id, page_seq, fetched_at, words_hash, build, words)
+      VALUES ('one', 'a', 'a.test', 'open', 1, 1, '', 1, ''), ('one', 'b', 'a.test', 'secret', 2, 1, '', 1, '')`);
+    await migratePostgres(database);
+    const entries = 'SELECT url_key, is_private FROM search_entries ORDER BY page_seq';
+    expect(await database.query(entries)).toEqual([
+      { url_key: 'a', is_private: 0 },
+      { url_key: 'b!', is_private: 1 },
+    ]);
   });
 
   it('says of every version how old a program may be, never newer than itself', () => {

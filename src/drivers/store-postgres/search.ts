@@ -4,7 +4,7 @@ import {
   FOUND_COLUMNS,
   foundPageOf,
   IS_SEARCHABLE,
-  SEARCHABLE_COLUMNS,
+  searchableColumns,
   searchablePageOf,
   searchJobOf,
   searchScanOf,
@@ -12,11 +12,13 @@ import {
 import type { PostgresDatabase } from './database.ts';
 import { POSTGRES_DIALECT } from './query-dialect.ts';
 
+const COLUMNS = searchableColumns(POSTGRES_DIALECT.isPublic.pages);
+
 export function createPostgresSearchStore(database: PostgresDatabase): SearchStore {
   return {
     async listSearchPages(jobId, pageSeqs) {
       const rows = await database.query(
-        `SELECT ${SEARCHABLE_COLUMNS} FROM pages p JOIN jobs j ON j.seq = p.job_seq
+        `SELECT ${COLUMNS} FROM pages p JOIN jobs j ON j.seq = p.job_seq
          WHERE p.seq = ANY ($1::bigint[]) AND j.id = $2 AND ${IS_SEARCHABLE}`,
         [pageSeqs, jobId],
       );
@@ -26,7 +28,7 @@ export function createPostgresSearchStore(database: PostgresDatabase): SearchSto
     async scanSearchPages({ after, limit }) {
       const { job, page } = after ?? { job: 0, page: 0 };
       const rows = await database.query(
-        `SELECT ${SEARCHABLE_COLUMNS} FROM jobs j JOIN pages p ON p.job_seq = j.seq
+        `SELECT ${COLUMNS} FROM jobs j JOIN pages p ON p.job_seq = j.seq
          WHERE j.options ->> 'search' = 'true' AND (p.job_seq, p.seq) > ($1, $2) AND ${IS_SEARCHABLE}
          ORDER BY p.job_seq, p.seq LIMIT $3`,
         [job, page, limit],

@@ -3,12 +3,17 @@ import type { AccountId, JobId } from '../../model/ids.ts';
 import type { FoundPage, SearchablePage } from '../../ports/search-store.ts';
 import type { Row } from './rows.ts';
 
-/** What an index knows a URL by, and its host. */
-export function searchKeyOf(url: string): { readonly urlKey: string; readonly host: string } {
+const PRIVATE_MARK = '!';
+
+/** What an index knows a URL by, and its host. The private content of a URL has a key of its own. */
+export function searchKeyOf({ url, isPrivate }: Pick<SearchablePage, 'url' | 'isPrivate'>): {
+  readonly urlKey: string;
+  readonly host: string;
+} {
   const start = url.indexOf('//') + 2;
   const end = url.indexOf('/', start);
   return {
-    urlKey: hash('sha256', url, 'base64url').slice(0, 22),
+    urlKey: `${hash('sha256', url, 'base64url').slice(0, 22)}${isPrivate ? PRIVATE_MARK : ''}`,
     host: url.slice(start, end === -1 ? url.length : end),
   };
 }
@@ -18,8 +23,9 @@ export const IS_SEARCHABLE = `p.error_code IS NULL AND p.record IS NOT NULL AND 
   SELECT 1 FROM job_expiry e WHERE e.job_seq = p.job_seq AND (e.bodies > p.seq OR e.records > p.seq OR e.ledger > 0)
 )`;
 
-export const SEARCHABLE_COLUMNS =
-  'j.account_id, j.id AS job_id, j.seq AS job_seq, p.seq, p.url, p.title, p.fetched_at, p.record';
+/** By the condition under which a page is public. */
+export const searchableColumns = (isPublic: string): string =>
+  `j.account_id, j.id AS job_id, j.seq AS job_seq, p.seq, p.url, p.title, p.fetched_at, p.record, NOT (${isPublic}) AS is_private`;
 
 export const FOUND_COLUMNS = 'j.id AS job_id, p.seq, p.url, p.title, p.fetched_at, p.status_code, p.record';
 
@@ -35,6 +41,7 @@ const ownBytes = (value: unknown) => new Uint8Array(value as Uint8Array);
 export const searchablePageOf = (row: Row): SearchablePage => ({
   accountId: String(row.account_id) as AccountId,
   jobId: String(row.job_id) as JobId,
+  isPrivate: Number(row.is_private) === 1,
   pageSeq: Number(row.seq),
   url: String(row.url),
   title: nullable(row.title),

@@ -4,7 +4,7 @@ import {
   FOUND_COLUMNS,
   foundPageOf,
   IS_SEARCHABLE,
-  SEARCHABLE_COLUMNS,
+  searchableColumns,
   searchablePageOf,
   searchJobOf,
   searchScanOf,
@@ -13,11 +13,13 @@ import type { SqliteDatabase } from './database.ts';
 import { SQLITE_DIALECT } from './query-dialect.ts';
 import type { Synchronous } from './synchronous.ts';
 
+const COLUMNS = searchableColumns(SQLITE_DIALECT.isPublic.pages);
+
 export function createSqliteSearchStore(database: SqliteDatabase): Synchronous<SearchStore> {
   return {
     listSearchPages(jobId, pageSeqs) {
       const rows = database.all(
-        `SELECT ${SEARCHABLE_COLUMNS} FROM pages p JOIN jobs j ON j.seq = p.job_seq
+        `SELECT ${COLUMNS} FROM pages p JOIN jobs j ON j.seq = p.job_seq
          WHERE p.seq IN (SELECT value FROM json_each(?)) AND j.id = ? AND ${IS_SEARCHABLE}`,
         JSON.stringify(pageSeqs),
         jobId,
@@ -28,7 +30,7 @@ export function createSqliteSearchStore(database: SqliteDatabase): Synchronous<S
     scanSearchPages({ after, limit }) {
       const { job, page } = after ?? { job: 0, page: 0 };
       const rows = database.all(
-        `SELECT ${SEARCHABLE_COLUMNS} FROM jobs j CROSS JOIN pages p ON p.job_seq = j.seq
+        `SELECT ${COLUMNS} FROM jobs j CROSS JOIN pages p ON p.job_seq = j.seq
          WHERE j.seq >= ?1 AND json_extract(j.options, '$.search') = 1 AND (j.seq > ?1 OR p.seq > ?2)
            AND ${IS_SEARCHABLE} ORDER BY j.seq, p.seq LIMIT ?3`,
         job,

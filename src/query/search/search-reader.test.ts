@@ -22,6 +22,7 @@ it('indexes in steps, and moves the cursor when all is indexed; what fails is re
         seqs.map((pageSeq) => ({
           accountId,
           jobId,
+          isPrivate: false,
           pageSeq,
           url: `https://a.test/${pageSeq}`,
           title: null,

@@ -58,8 +58,7 @@ export function createSearches(
       let isMore = true;
       for (let looks = 0; looks < MOST_LOOKS && isMore && items.length < limit; looks += 1) {
         const wanted = limit - items.length;
-        const { accountId } = scope;
-        const hits = await index.find({ accountId, words, host, jobId, offset, limit: wanted + 1 });
+        const hits = await index.find({ ...scope, words, host, jobId, offset, limit: wanted + 1 });
         isMore = hits.length > wanted && offset + wanted < MOST_RANKED;
         const shown = hits.slice(0, wanted);
         offset += shown.length;

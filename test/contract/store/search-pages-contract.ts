@@ -111,6 +111,15 @@ export function searchPagesContract(holds: Claim<TimedStore>): void {
       const open = await stored(store, 1);
       const secret = await stored(store, 1, { options: { credentials: 'read', page } });
       const found = [...refs(open, await seqsOf(store, open)), ...refs(secret, await seqsOf(store, secret))];
+      // The index keeps them apart.
+      for (const [id, isPrivate] of [
+        [open, false],
+        [secret, true],
+      ] as const) {
+        expect(await store.listSearchPages(id, await seqsOf(store, id))).toMatchObject([{ isPrivate }]);
+      }
+      const { pages: scanned } = await store.scanSearchPages({ after: null, limit: 100 });
+      expect(scanned.filter(({ isPrivate }) => isPrivate).map(({ jobId }) => jobId)).toEqual([secret]);
       const seen = async (account: AccountId, hasPrivate: boolean) =>
         (await store.readFoundPages({ accountId: account, hasPrivate }, found))
           .map(({ jobId }) => jobId)

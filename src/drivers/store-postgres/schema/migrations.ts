@@ -19,6 +19,7 @@ import { LAKE_TABLES } from './lake-tables.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
 import { MONITOR_TABLES } from './monitor-tables.ts';
 import { OWNER_TABLES } from './owner-tables.ts';
+import { PRIVATE_SEARCH } from './private-search.ts';
 import { READER_TABLES } from './reader-tables.ts';
 import { SCHEDULE_TABLES } from './schedule-tables.ts';
 import { SEARCH_TABLES } from './search-tables.ts';
@@ -79,4 +80,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: LAKE_TABLES },
   { minReader: 18, sql: MONITOR_TABLES },
   { minReader: 18, sql: SNAPSHOT_USAGE },
+  { minReader: 18, sql: PRIVATE_SEARCH },
 ];
