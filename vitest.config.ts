@@ -19,9 +19,14 @@ const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 const STARTS_PROGRAMS = programTests().map(({ path }) => path);
 const WITHOUT_SERVERS = ['**/node_modules/**', ...NEEDS_SERVERS];
 
+/**
+ * Time limits end what hangs; none of them says how fast something has to be. A busy machine takes ten times as long as
+ * an idle one.
+ */
 const shared = {
-  testTimeout: 30_000,
-  hookTimeout: 30_000,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 30_000 } },
   pool: 'forks' as const,
   setupFiles: ['test/property/seed.ts'],
 };

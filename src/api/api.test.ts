@@ -94,7 +94,7 @@ describe('scraping', () => {
       .toContain('slow.example/never?2');
     leaving.destroy();
     const isNoticed = () => platform.lines.slice(before).some((line) => line.includes('"status":499'));
-    await expect.poll(isNoticed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(isNoticed, { timeout: 20_000 }).toBe(true);
   });
 });
 

@@ -224,7 +224,7 @@ describe('streams', () => {
     streams[0]?.leave();
     // The stream is over once the server has noticed.
     await expect
-      .poll(async () => (await listen('/v1/events').catch(() => null)) !== null, { timeout: 10_000 })
+      .poll(async () => (await listen('/v1/events').catch(() => null)) !== null, { timeout: 20_000 })
       .toBe(true);
   });
 

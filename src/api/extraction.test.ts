@@ -214,7 +214,7 @@ describe('the pages of a job', () => {
       sent.destroy();
     }
     const ended = () => platform.lines.slice(before).filter((line) => line.includes('reextract'));
-    await expect.poll(() => ended().length, { timeout: 10_000 }).toBe(20);
+    await expect.poll(() => ended().length, { timeout: 20_000 }).toBe(20);
     const answer = await post(`/v1/jobs/${id}/reextract`, { formats: ['text'] });
     expect(answer.statusCode).toBe(200);
   });

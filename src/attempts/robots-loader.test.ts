@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 10_000 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 20_000 });
 const PAUSE_MS = 10_000;
 
 /** A loader for a site whose robots.txt redirects once. The gate admits one request in ten seconds of `time`. */

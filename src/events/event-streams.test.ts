@@ -193,7 +193,7 @@ describe('the listeners of one stream', () => {
     closers.push(() => streams.close());
     const client = new Client();
     const ended = streams.listen(requestOf(job, client));
-    await vi.waitFor(() => expect(client.text).toContain(':\n\n'), { timeout: 5_000 });
+    await vi.waitFor(() => expect(client.text).toContain(':\n\n'), { timeout: 20_000 });
     streams.close();
     await ended;
     await delay(0);

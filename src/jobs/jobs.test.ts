@@ -88,11 +88,14 @@ describe('scraping at once', () => {
       at: new Date().toISOString(),
     } as const;
     const waiting = platform.jobs.scrapeNow(scrape({ timeoutMs: 1_000, engine: 'browser' }), account);
-    const lease = await vi.waitFor(async () => {
-      const owned = await platform.store.acquireHost('example.com' as HostKey, 'test', 30_000);
-      if (owned === null) throw new Error('not yet');
-      return owned;
-    });
+    const lease = await vi.waitFor(
+      async () => {
+        const owned = await platform.store.acquireHost('example.com' as HostKey, 'test', 30_000);
+        if (owned === null) throw new Error('not yet');
+        return owned;
+      },
+      { timeout: 20_000 },
+    );
     const [task] = await platform.store.claimTasks(lease, 1, []);
     if (task === undefined) throw new Error('no task');
     const end = { state: 'waiting', readyAt: Date.now(), rule: 'retry:TASK_TIMEOUT' } as const;

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-const soon = (check: () => void) => vi.waitFor(check, { interval: 20, timeout: 10_000 });
+const soon = (check: () => void) => vi.waitFor(check, { interval: 20, timeout: 20_000 });
 
 it('ends jobs whose time is over, and says so', async () => {
   const job = await addJob(store, [URL_A], {

@@ -131,7 +131,7 @@ async function look(job: Job): Promise<Job> {
   if (found === null) throw new Error('The job is gone.');
   return found;
 }
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 10_000 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 20_000 });
 const ended = (job: Job) =>
   soon(async () => {
     const now = await look(job);

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { listeningLogger } from '../attempts/claimed-task.fixture.ts';
 import { createIntake } from './intake.ts';
 
-const soon = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 10_000 });
+const soon = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 20_000 });
 
 it('takes nothing while the store is away, and goes on when it answers', async () => {
   let isAway = false;

@@ -21,7 +21,7 @@ import { createRobotsCache } from '../robots/robots-cache.ts';
 import { createHostWorker } from './host-worker.ts';
 import { createSlots } from './slots.ts';
 
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 10_000 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 20_000 });
 
 const reader: PageReader = {
   ready: Promise.resolve(),

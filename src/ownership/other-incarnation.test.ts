@@ -25,7 +25,7 @@ import { createSlots } from './slots.ts';
 
 /** Far longer than the test may take: whatever waits for the end of a lease fails it. */
 const LEASE_MS = 600_000;
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 10_000 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 20_000 });
 
 const reader: PageReader = {
   ready: Promise.resolve(),

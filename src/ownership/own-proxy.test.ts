@@ -31,7 +31,7 @@ import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 
 const LONG_MS = 30_000;
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 10_000 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 20_000 });
 
 let store: Store;
 const stores: Store[] = [];

@@ -32,7 +32,7 @@ function start(): void {
   const onChange = (policies: Policies) => bursts.push(policies.policyFor('x.example' as HostKey).burst);
   watch = watchPolicyFile(path, onChange, (error) => errors.push(error.message), INTERVAL_MS);
 }
-const seen = (expected: () => boolean) => vi.waitUntil(expected, { timeout: 10_000, interval: INTERVAL_MS });
+const seen = (expected: () => boolean) => vi.waitUntil(expected, { timeout: 20_000, interval: INTERVAL_MS });
 
 describe('a watched policy file', () => {
   it('is reported when it is written anew', async () => {

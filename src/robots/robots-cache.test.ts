@@ -281,7 +281,7 @@ describe('a request for a robots.txt that is recorded', () => {
     const { origin } = await site(() => undefined);
     const dying = new AbortController();
     const asked = cache.ask(origin, { ...ADMITTED, isRecorded: true, signal: dying.signal });
-    await vi.waitFor(() => expect(store.entries.get(origin)?.interruptions).toBe(1));
+    await vi.waitFor(() => expect(store.entries.get(origin)?.interruptions).toBe(1), { timeout: 20_000 });
     const dead = { ...entryStore(), entries: new Map(store.entries) };
     const heir = cacheOver({ ...dead, getRobots: async (at) => dead.entries.get(at) ?? null });
     expect(await heir.cache.lookUp(origin)).toEqual({ robots: null, interruptions: 1 });
@@ -306,8 +306,9 @@ describe('a request for a robots.txt that is recorded', () => {
     const alone = 'a-job' as JobId;
     const dying = new AbortController();
     const asked = cache.ask(origin, { ...ADMITTED, isRecorded: true, alone, signal: dying.signal });
-    await vi.waitFor(() =>
-      expect([...store.entries.values()].map((entry) => entry.interruptions)).toEqual([1]),
+    await vi.waitFor(
+      () => expect([...store.entries.values()].map((entry) => entry.interruptions)).toEqual([1]),
+      { timeout: 20_000 },
     );
     const dead = { ...entryStore(), entries: new Map(store.entries) };
     const heir = cacheOver({ ...dead, getRobots: async (at) => dead.entries.get(at) ?? null }).cache;
@@ -325,7 +326,7 @@ describe('a request for a robots.txt that is recorded', () => {
     const { origin, paths } = await site(() => undefined);
     const stop = new AbortController();
     const asked = cache.ask(origin, { ...ADMITTED, isRecorded: true, signal: stop.signal });
-    await vi.waitFor(() => expect(paths).toHaveLength(1));
+    await vi.waitFor(() => expect(paths).toHaveLength(1), { timeout: 20_000 });
     stop.abort();
     await expect(asked).rejects.toThrow();
     expect(store.entries.get(origin)?.interruptions).toBe(0);

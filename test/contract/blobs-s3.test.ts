@@ -80,7 +80,7 @@ describe('blobs in an object store', () => {
     const blob = blobOf(randomBytes(40_000_000));
     const put = blobs.put([blob]);
     const failed = expect(put).rejects.toMatchObject({ code: 'BLOBS_UNAVAILABLE' });
-    await expect.poll(() => raw.uploads(), { timeout: 10_000, interval: 5 }).toHaveLength(1);
+    await expect.poll(() => raw.uploads(), { timeout: 20_000, interval: 5 }).toHaveLength(1);
     line.set('cut');
     await failed;
     expect(await blobs.has(blob.hash).catch(() => 'away')).toBe('away');

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import type { Bus } from '../../src/ports/bus.ts';
 import { contract, type Open, type Skip } from './contract.ts';
 
-const until = (condition: () => void) => vi.waitFor(condition, { timeout: 10_000, interval: 5 });
+const until = (condition: () => void) => vi.waitFor(condition, { timeout: 20_000, interval: 5 });
 
 /**
  * A bus may lose and double messages when it fails; on a healthy one, as here, what is published after a

@@ -7,7 +7,7 @@ import type { Claim } from './contract.ts';
 const RENDER = 'scrape-browser';
 const HOW = { rank: 0, timeoutMs: 20_000 };
 const until = (condition: () => void | Promise<void>) =>
-  vi.waitFor(condition, { timeout: 10_000, interval: 5 });
+  vi.waitFor(condition, { timeout: 20_000, interval: 5 });
 
 /** A handler that ends only with its signal. */
 function endlessHandler() {

@@ -26,7 +26,7 @@ function gatedHandler() {
 }
 
 const until = (condition: () => void | Promise<void>) =>
-  vi.waitFor(condition, { timeout: 10_000, interval: 5 });
+  vi.waitFor(condition, { timeout: 20_000, interval: 5 });
 
 /**
  * That something does not happen is shown by letting a later entry through: whatever should not have run would

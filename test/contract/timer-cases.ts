@@ -4,7 +4,7 @@ import type { Claim } from './contract.ts';
 
 const TIMER = 'cleanup-jobs';
 const until = (condition: () => void | Promise<void>) =>
-  vi.waitFor(condition, { timeout: 10_000, interval: 5 });
+  vi.waitFor(condition, { timeout: 20_000, interval: 5 });
 
 /** The cases of `every`. */
 export function timerCases(holds: Claim<Queue>): void {

@@ -4,7 +4,7 @@ import { openWorld, type World } from './world.ts';
 
 let world: World;
 const hostOf = (url: string) => new URL(url).host;
-const WAIT = { timeout: 15_000, interval: 20 };
+const WAIT = { timeout: 20_000, interval: 20 };
 const hour = (at: number) => `${String(new Date(at).getUTCHours()).padStart(2, '0')}:00`;
 const HOUR_MS = 3_600_000;
 

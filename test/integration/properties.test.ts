@@ -79,7 +79,7 @@ test('property 11: a cancel drops what is queued and keeps what is running', asy
       const queued = Array.from({ length: 20 }, (_, n) => `${world.site.hostUrl(900)}/big/${n}`);
       const { body } = await world.post('/v1/batch', { urls: [...slow, ...queued] });
       const job = idOf(body.data);
-      await vi.waitFor(() => expect(world.paths(host)).toHaveLength(running), { timeout: 10_000 });
+      await vi.waitFor(() => expect(world.paths(host)).toHaveLength(running), { timeout: 20_000 });
       const cancelled = await world.post(`/v1/jobs/${job.id}/cancel`, {});
       expect(cancelled.body.data?.status).toBe('cancelled');
       const ended = await world.ended(job);
@@ -102,13 +102,15 @@ test('property 37: what the metrics say is open and under way is so', async () =
       const host = freshHost();
       const urls = Array.from({ length: count }, (_, n) => `${host}/slow/late/${700 + n}`);
       const { body } = await world.post('/v1/batch', { urls });
-      await vi.waitFor(() => expect(world.paths(host)).toHaveLength(count), { timeout: 10_000 });
+      await vi.waitFor(() => expect(world.paths(host)).toHaveLength(count), { timeout: 20_000 });
       expect(await gauge('scrapifie_in_flight_fetches')).toBe(count);
       expect(await gauge('scrapifie_open_tasks')).toBe(count);
       expect(await gauge('scrapifie_active_slices')).toBeGreaterThanOrEqual(1);
       await world.ended(idOf(body.data));
       expect(await gauge('scrapifie_open_tasks')).toBe(0);
-      await vi.waitFor(async () => expect(await gauge('scrapifie_in_flight_fetches')).toBe(0));
+      await vi.waitFor(async () => expect(await gauge('scrapifie_in_flight_fetches')).toBe(0), {
+        timeout: 20_000,
+      });
     }),
     { numRuns: 4 },
   );

@@ -8,6 +8,11 @@ export interface LogEntry {
   readonly seq: number;
   /** Epoch time of arrival in milliseconds, with fractions. */
   readonly at: number;
+  /**
+   * The request cannot have arrived earlier. A process that waits for its processor notes a request late; between
+   * `notBefore` and `at` the site was not looking.
+   */
+  readonly notBefore: number;
   /** The Host header as it was sent. */
   readonly host: string;
   /** Path and query. */
@@ -37,6 +42,7 @@ export interface RequestLog {
     method: string,
     headers: IncomingHttpHeaders,
     remotePort?: number,
+    notBefore?: number,
   ): RequestEnd;
   entries(since?: number): readonly LogEntry[];
   /** Entries dropped because there were more than the limit. */
@@ -75,7 +81,7 @@ export function createRequestLog(mode: LogMode, limit: number): RequestLog {
   };
 
   return {
-    record(at, host, path, method, headers, remotePort = 0) {
+    record(at, host, path, method, headers, remotePort = 0, notBefore = at) {
       if (mode === 'off') return nothing;
       total++;
       countUrl(host, path);
@@ -83,7 +89,7 @@ export function createRequestLog(mode: LogMode, limit: number): RequestLog {
       const running = (inFlight.get(host) ?? 0) + 1;
       inFlight.set(host, running);
       const entry = {
-        ...{ seq: seq++, at, host, path, method, headers, inFlight: running, remotePort },
+        ...{ seq: seq++, at, notBefore, host, path, method, headers, inFlight: running, remotePort },
         endedAt: null as number | null,
         status: null as number | null,
       };

@@ -51,6 +51,8 @@ export const DEFAULT_PAGES = 4_000;
 const DEFAULT_LOG_LIMIT = 200_000;
 const KEEP_ALIVE_MS = 60_000;
 const MOST_BODY_BYTES = 1_048_576;
+/** How often the site notes that it is awake. */
+const AWAKE_EVERY_MS = 10;
 
 export function addressesOf(port: number, naming: 'addresses' | 'names'): SiteAddresses {
   return {
@@ -70,6 +72,7 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
   const visits = createVisits();
   let busy = createBusyGate();
   let port = 0;
+  const awake = watchAwake();
   const reset = (): void => {
     log.reset();
     visits.reset();
@@ -86,7 +89,8 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     const host = message.headers.host ?? '';
     const method = message.method ?? 'GET';
     const at = epochNow();
-    const finished = log.record(at, host, target, method, message.headers, message.socket.remotePort);
+    const { remotePort } = message.socket;
+    const finished = log.record(at, host, target, method, message.headers, remotePort, awake.since());
     if (options.log === undefined || options.log === 'full') {
       response.once('close', () => finished(epochNow(), response.headersSent ? response.statusCode : null));
     }
@@ -126,14 +130,9 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
   const sockets = new Set<Duplex>();
   server.on('upgrade', (message, socket) => {
     const { url = '/', headers } = message;
-    const finished = log.record(
-      epochNow(),
-      headers.host ?? '',
-      url,
-      'GET',
-      headers,
-      message.socket.remotePort,
-    );
+    const { host = '' } = headers;
+    const { remotePort } = message.socket;
+    const finished = log.record(epochNow(), host, url, 'GET', headers, remotePort, awake.since());
     sockets.add(socket);
     socket.once('close', () => {
       sockets.delete(socket);
@@ -156,6 +155,7 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     reset,
     close: () =>
       new Promise((resolve) => {
+        awake.stop();
         server.close(() => resolve());
         server.closeAllConnections();
         for (const socket of sockets) socket.destroy();
@@ -165,6 +165,21 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
 
 /** Steady and with fractions, unlike the clock on the wall. */
 const epochNow = () => performance.timeOrigin + performance.now();
+
+/**
+ * `since`: a time after which this process looked for requests. It is the look before the last one, because the last may
+ * have been in the same turn of the event loop as the request.
+ */
+function watchAwake(): { since(): number; stop(): void } {
+  let last = epochNow();
+  let before = last;
+  const timer = setInterval(() => {
+    before = last;
+    last = epochNow();
+  }, AWAKE_EVERY_MS);
+  timer.unref();
+  return { since: () => before, stop: () => clearInterval(timer) };
+}
 
 function send(response: ServerResponse, answer: Answer): void {
   if ('write' in answer) {

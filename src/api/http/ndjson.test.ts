@@ -27,7 +27,7 @@ describe('a stream of results', () => {
     expect(chunk.toString()).toMatch(/^\{"text":"x+/);
     answer.pause();
     sent.destroy();
-    await expect.poll(() => isOver, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isOver, { timeout: 20_000 }).toBe(true);
     await app.close();
   });
 });

@@ -130,10 +130,13 @@ describe('credentials', () => {
     vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${origin}/role`);
     vi.stubEnv('AWS_CONTAINER_AUTHORIZATION_TOKEN', 'token');
     const { objects, signatures } = await openWithoutKeys();
-    await vi.waitFor(async () => {
-      await objects.read('k');
-      expect(signatures.at(-1)?.key).toBe('AKID2');
-    });
+    await vi.waitFor(
+      async () => {
+        await objects.read('k');
+        expect(signatures.at(-1)?.key).toBe('AKID2');
+      },
+      { timeout: 20_000 },
+    );
   });
 
   test('that are nowhere are a wrong setting, which the message says', async () => {

@@ -10,10 +10,12 @@ test('the bus within a process tells of listeners that throw or reject', async (
   });
   bus.subscribe('policy.changed', () => Promise.reject(rejected));
   bus.publish('policy.changed', {});
-  await vi.waitFor(() =>
-    expect(onListenerError.mock.calls).toEqual([
-      [thrown, 'policy.changed'],
-      [rejected, 'policy.changed'],
-    ]),
+  await vi.waitFor(
+    () =>
+      expect(onListenerError.mock.calls).toEqual([
+        [thrown, 'policy.changed'],
+        [rejected, 'policy.changed'],
+      ]),
+    { timeout: 20_000 },
   );
 });

@@ -7,7 +7,7 @@ const QUEUE = 'scrape-http';
 const RENDER = 'scrape-browser';
 const HOW = { rank: 0, timeoutMs: 20_000 };
 const until = (condition: () => void | Promise<void>) =>
-  vi.waitFor(condition, { timeout: 10_000, interval: 5 });
+  vi.waitFor(condition, { timeout: 20_000, interval: 5 });
 
 const redis = new Redis(inject('redisUrl'));
 const opened: QueueBullmq[] = [];

@@ -6,7 +6,9 @@ const QUEUE = 'scrape-http';
 async function drained(queue: ReturnType<typeof createQueueLocal>): Promise<string[]> {
   const seen: string[] = [];
   const consumer = await queue.consume(QUEUE, 1, async ({ id }) => void seen.push(id));
-  await vi.waitFor(async () => expect(await queue.depth(QUEUE)).toEqual({ waiting: 0, active: 0 }));
+  await vi.waitFor(async () => expect(await queue.depth(QUEUE)).toEqual({ waiting: 0, active: 0 }), {
+    timeout: 20_000,
+  });
   await consumer.stop();
   return seen;
 }
@@ -34,7 +36,10 @@ describe('the queue within a process', () => {
     const error = new Error('The handler failed.');
     await queue.consume(QUEUE, 1, () => Promise.reject(error));
     await queue.offer(QUEUE, [{ id: 'a', rank: 3 }]);
-    await vi.waitFor(() => expect(onHandlerError.mock.calls).toEqual([[error, QUEUE, { id: 'a', rank: 3 }]]));
+    await vi.waitFor(
+      () => expect(onHandlerError.mock.calls).toEqual([[error, QUEUE, { id: 'a', rank: 3 }]]),
+      { timeout: 20_000 },
+    );
   });
 
   test('forgets what is offered after close, also to itself', async () => {
@@ -47,7 +52,7 @@ describe('the queue within a process', () => {
     });
     await queue.offer(QUEUE, [{ id: 'a', rank: 0 }]);
     await queue.offer(QUEUE, [{ id: 'b', rank: 0 }]);
-    await vi.waitFor(() => expect(runs).toBe(1));
+    await vi.waitFor(() => expect(runs).toBe(1), { timeout: 20_000 });
     await queue.offer(QUEUE, [{ id: 'a', rank: 0 }]);
     const closed = queue.close();
     await queue.offer(QUEUE, [{ id: 'c', rank: 0 }]);

@@ -48,6 +48,6 @@ test('a pool that is not used goes after a while, one in use stays', async () =>
   const pools = cache(10, 100);
   const held = pools.acquire(origin(1));
   pools.release(pools.acquire(origin(2)));
-  await vi.waitFor(() => expect(pools.size).toBe(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(pools.size).toBe(1), { timeout: 20_000 });
   expect(pools.acquire(origin(1))).toBe(held);
 });

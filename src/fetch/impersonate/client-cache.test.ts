@@ -37,7 +37,7 @@ test('one that is not used goes after a while', async () => {
   const { clients, guard } = await cacheOf(3, 100);
   const held = clients.acquire(visitor(0));
   clients.release(clients.acquire(visitor(1)));
-  await vi.waitFor(() => expect([clients.size, guard.admitted]).toEqual([1, 1]), { timeout: 10_000 });
+  await vi.waitFor(() => expect([clients.size, guard.admitted]).toEqual([1, 1]), { timeout: 20_000 });
   clients.release(held);
-  await vi.waitFor(() => expect([clients.size, guard.admitted]).toEqual([0, 0]), { timeout: 10_000 });
+  await vi.waitFor(() => expect([clients.size, guard.admitted]).toEqual([0, 0]), { timeout: 20_000 });
 });

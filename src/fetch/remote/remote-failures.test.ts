@@ -8,7 +8,7 @@ import { createRemoteEngine } from './remote-engine.ts';
 import { contentHashOf } from './render-message.ts';
 
 const until = (condition: () => void | Promise<void>) =>
-  vi.waitFor(condition, { timeout: 10_000, interval: 5 });
+  vi.waitFor(condition, { timeout: 20_000, interval: 5 });
 
 /** Never answers; `cut` counts the clients that went away. */
 async function serveNothing() {

@@ -72,7 +72,7 @@ describe('a page that loads without end', () => {
     expect(failure.code).toBe('BODY_LIMIT_EXCEEDED');
     expect(failure.message).toMatch(message);
     expect(held.bytes).toBe(0);
-    await expect.poll(isCut, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(isCut, { timeout: 20_000 }).toBeGreaterThan(0);
     expect(textOf(await render(engine, `${origin}/small`))).toContain('small');
   });
 });
