@@ -1,0 +1,132 @@
+import {
+  Bell,
+  CalendarClock,
+  FlaskConical,
+  Globe,
+  ListPlus,
+  ListTree,
+  type LucideIcon,
+  Moon,
+  Search,
+  Sun,
+} from 'lucide-react';
+import { chooseTheme } from '../kit/theme.ts';
+import { visibleSections } from './navigation.ts';
+import { useSession } from './session-context.ts';
+
+export interface Command {
+  readonly id: string;
+  readonly label: string;
+  readonly icon: LucideIcon;
+  readonly group: string;
+  readonly words?: string;
+  /** A page of the dashboard. */
+  readonly to?: string;
+  readonly run?: () => void;
+  /** Made from what was typed, so it is shown whatever that is. */
+  readonly isAlways?: boolean;
+}
+
+const JOB_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const URL_START = /^https?:\/\/\S+$/i;
+
+const ACTIONS: readonly Command[] = [
+  {
+    id: 'new-crawl',
+    label: 'New crawl',
+    icon: ListPlus,
+    group: 'Action',
+    to: '/jobs/new',
+    words: 'start site job batch',
+  },
+  {
+    id: 'new-monitor',
+    label: 'New monitor',
+    icon: Bell,
+    group: 'Action',
+    to: '/monitors?new=true',
+    words: 'watch changes',
+  },
+  {
+    id: 'new-schedule',
+    label: 'New schedule',
+    icon: CalendarClock,
+    group: 'Action',
+    to: '/schedules?new=true',
+    words: 'cron',
+  },
+  { id: 'dark', label: 'Dark theme', icon: Moon, group: 'Theme', run: () => chooseTheme('dark') },
+  { id: 'light', label: 'Light theme', icon: Sun, group: 'Theme', run: () => chooseTheme('light') },
+];
+
+/** The commands for what was typed: pages, actions, and what the text itself allows (a URL, the id of a job). */
+export function useCommands(typed: string): readonly Command[] {
+  const pages = visibleSections(useSession()).flatMap(({ entries }) =>
+    entries.map(
+      ({ to, label, icon, words }): Command => ({
+        id: to,
+        label,
+        icon,
+        group: 'Page',
+        to,
+        ...(words && { words }),
+      }),
+    ),
+  );
+  return [...fromText(typed.trim()), ...pages, ...ACTIONS];
+}
+
+function fromText(text: string): readonly Command[] {
+  if (JOB_ID.test(text)) {
+    return [
+      {
+        id: 'job',
+        label: `Open job ${text}`,
+        icon: ListTree,
+        group: 'Job',
+        to: `/jobs/${text}`,
+        isAlways: true,
+      },
+    ];
+  }
+  if (URL_START.test(text)) {
+    const url = encodeURIComponent(text);
+    return [
+      {
+        id: 'scrape',
+        label: `Scrape ${text}`,
+        icon: FlaskConical,
+        group: 'Playground',
+        to: `/playground?url=${url}`,
+        isAlways: true,
+      },
+      {
+        id: 'crawl',
+        label: `Crawl ${text}`,
+        icon: ListPlus,
+        group: 'Job',
+        to: `/jobs/new?url=${url}`,
+        isAlways: true,
+      },
+      {
+        id: 'host',
+        label: `How ${new URL(text).host} is treated`,
+        icon: Globe,
+        group: 'Domain',
+        to: `/domains/${encodeURIComponent(new URL(text).host)}`,
+        isAlways: true,
+      },
+    ];
+  }
+  if (text.length < 3) return [];
+  return [
+    {
+      id: 'search',
+      label: `Search stored pages for “${text}”`,
+      icon: Search,
+      group: 'Search',
+      to: `/search?q=${encodeURIComponent(text)}`,
+      isAlways: true,
+    },
+  ];
+}

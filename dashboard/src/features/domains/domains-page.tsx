@@ -1,0 +1,3 @@
+import { PageHeader } from '../../kit/layout.tsx';
+
+export const DomainsPage = () => <PageHeader title="Domains" />;

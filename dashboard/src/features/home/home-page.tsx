@@ -1,0 +1,3 @@
+import { PageHeader } from '../../kit/layout.tsx';
+
+export const HomePage = () => <PageHeader title="Home" />;

@@ -1,0 +1,139 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { CircleAlert, type LucideIcon, RotateCw } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { type ApiError, asApiError } from '../api/api-error.ts';
+import { Button } from './button.tsx';
+import { cx } from './class-names.ts';
+import styles from './states.module.css';
+
+/** Shown where a list is empty: what would stand here, and how to get the first one. */
+export function EmptyState({
+  icon: Icon,
+  title,
+  actions,
+  children,
+}: {
+  readonly icon?: LucideIcon;
+  readonly title: string;
+  readonly actions?: ReactNode;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <div className={styles.empty}>
+      {Icon && (
+        <span className={styles.emptyIcon}>
+          <Icon size={22} aria-hidden />
+        </span>
+      )}
+      <h3>{title}</h3>
+      {children !== undefined && <div className={styles.emptyText}>{children}</div>}
+      {actions !== undefined && <div className={styles.emptyActions}>{actions}</div>}
+    </div>
+  );
+}
+
+/** What to do about a failure, where the server's own message does not say it. */
+function adviceOf(error: ApiError): string | null {
+  if (error.isConnection) return 'The page tries again by itself when the connection is back.';
+  if (error.isSignedOut) return 'Sign in again: the key behind this session was revoked or has expired.';
+  if (error.status === 403)
+    return 'This key lacks a right. Sign in with another key, or ask an administrator.';
+  if (error.isGone) return 'It may have been deleted meanwhile, or belongs to another account.';
+  if (error.status === 402) return 'Ask an administrator for credits, or lower the limits of the request.';
+  if (error.retryAfterSeconds !== null) return `Try again in ${error.retryAfterSeconds} s.`;
+  return null;
+}
+
+/** A failure in place of content, with a button that tries again. */
+export function FailureState({
+  failure,
+  onRetry,
+}: {
+  readonly failure: unknown;
+  readonly onRetry?: () => void;
+}) {
+  const error = asApiError(failure);
+  return (
+    <div className={styles.failure} role="alert">
+      <CircleAlert size={20} aria-hidden />
+      <div>
+        <h3>
+          {error.isGone
+            ? 'Not found'
+            : error.isConnection
+              ? 'No connection to the server'
+              : 'This did not work'}
+        </h3>
+        <p>{error.message}</p>
+        {adviceOf(error) !== null && <p className={styles.advice}>{adviceOf(error)}</p>}
+        <p className={styles.code}>
+          {error.code}
+          {error.requestId !== null && ` · request ${error.requestId}`}
+        </p>
+        {onRetry && (
+          <Button icon={RotateCw} size="small" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A failure of an action, beside the form or button that caused it. */
+export function FailureNotice({ failure }: { readonly failure: unknown }) {
+  const error = asApiError(failure);
+  return (
+    <Notice tone="bad">
+      {error.message}
+      {error.problems.length > 0 && (
+        <ul>
+          {error.problems.map(({ field, message }) => (
+            <li key={`${field} ${message}`}>
+              <code>{field}</code>: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {adviceOf(error) !== null && <div>{adviceOf(error)}</div>}
+    </Notice>
+  );
+}
+
+export const Notice = ({
+  tone = 'info',
+  children,
+}: {
+  readonly tone?: 'info' | 'warn' | 'bad' | 'good';
+  readonly children: ReactNode;
+}) => (
+  <div className={cx(styles.notice, styles[tone])} role={tone === 'bad' ? 'alert' : 'status'}>
+    {children}
+  </div>
+);
+
+/** The place of content that is on its way, of the same height, so that nothing moves when it comes. */
+export const Skeleton = ({ lines = 3, height }: { readonly lines?: number; readonly height?: number }) => (
+  <div className={styles.skeleton} aria-hidden>
+    {Array.from({ length: lines }, (_, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: lines are all alike
+      <span key={index} {...(height !== undefined && { style: { height } })} />
+    ))}
+  </div>
+);
+
+/** What a query has brought; meanwhile a skeleton, and a failure with a way to try again. */
+export function QueryView<T>({
+  query,
+  skeleton,
+  children,
+}: {
+  readonly query: UseQueryResult<T>;
+  readonly skeleton?: ReactNode;
+  readonly children: (data: T) => ReactNode;
+}) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error !== null)
+    return <FailureState failure={query.error} onRetry={() => void query.refetch()} />;
+  return skeleton ?? <Skeleton />;
+}
