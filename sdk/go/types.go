@@ -1099,6 +1099,141 @@ type SiteChangeComparisonFields struct {
 	Patch []any `json:"patch,omitempty"`
 }
 
+// JobRow is a part of the API.
+type JobRow struct {
+	// Of the URL in this job; part of the addresses of its artifacts.
+	Page        string  `json:"page"`
+	URL         string  `json:"url"`
+	Kind        string  `json:"kind"`
+	State       string  `json:"state"`
+	StatusCode  *int64  `json:"statusCode"`
+	Title       *string `json:"title"`
+	ContentType *string `json:"contentType"`
+	Bytes       *int64  `json:"bytes"`
+	// Of the last attempt.
+	Engine *string `json:"engine"`
+	// Of the last attempt.
+	DurationMs *float64 `json:"durationMs"`
+	Attempts   int64    `json:"attempts"`
+	// Of all attempts.
+	Credits float64 `json:"credits"`
+	Depth   int64   `json:"depth"`
+	FoundBy string  `json:"foundBy"`
+	FoundOn *string `json:"foundOn"`
+	// Where redirects led; null without a stored page.
+	FinalURL    *string `json:"finalUrl"`
+	DuplicateOf *string `json:"duplicateOf"`
+	ContentHash *string `json:"contentHash"`
+	ErrorCode   *string `json:"errorCode"`
+	Rule        *string `json:"rule"`
+	// The rule or the error as a sentence.
+	Message      *string    `json:"message"`
+	DiscoveredAt time.Time  `json:"discoveredAt"`
+	FetchedAt    *time.Time `json:"fetchedAt"`
+	FinishedAt   *time.Time `json:"finishedAt"`
+}
+
+// JobSummary is a part of the API.
+type JobSummary struct {
+	JobID string `json:"jobId"`
+	// When it was counted. Of a job that goes on it may be some seconds old.
+	At time.Time `json:"at"`
+	// URLs that the filter leaves; without one, all of the job.
+	URLs int64 `json:"urls"`
+	// Of the whole job, whatever the filter.
+	Bytes int64 `json:"bytes"`
+	// Of the whole job, whatever the filter.
+	Credits float64            `json:"credits"`
+	States  []JobSummaryStates `json:"states"`
+	// Why URLs failed, were skipped, denied or cancelled; the most frequent cause first.
+	Causes      []JobSummaryCauses      `json:"causes"`
+	StatusCodes []JobSummaryStatusCodes `json:"statusCodes"`
+	// By the engine of the last attempt, with the figures of these attempts.
+	Engines []JobSummaryEngines `json:"engines"`
+	Depths  []JobSummaryDepths  `json:"depths"`
+	// The 200 hosts with the most URLs.
+	Hosts []JobSummaryHosts `json:"hosts"`
+	// Of the first 100,000 stored pages.
+	ContentTypes []JobSummaryContentTypes `json:"contentTypes"`
+	// URLs that ended, in at most 200 points; those without any are left out.
+	Timeline JobSummaryTimeline `json:"timeline"`
+}
+
+// JobSummaryStates is a part of the API.
+type JobSummaryStates struct {
+	State string `json:"state"`
+	URLs  int64  `json:"urls"`
+}
+
+// JobSummaryCauses is a part of the API.
+type JobSummaryCauses struct {
+	State string `json:"state"`
+	// The error code, or the rule up to its colon; a value for the filter `reason`.
+	Cause     string  `json:"cause"`
+	ErrorCode *string `json:"errorCode"`
+	URLs      int64   `json:"urls"`
+	// Why, as a sentence about the example.
+	Message *string `json:"message"`
+	// What to do about it; null when there is nothing to do.
+	Advice *string `json:"advice"`
+	// Of errors: whether trying again can help.
+	Retry *string `json:"retry"`
+	// One of the URLs.
+	Example string `json:"example"`
+}
+
+// JobSummaryStatusCodes is a part of the API.
+type JobSummaryStatusCodes struct {
+	StatusCode *int64 `json:"statusCode"`
+	URLs       int64  `json:"urls"`
+}
+
+// JobSummaryEngines is a part of the API.
+type JobSummaryEngines struct {
+	Engine  string  `json:"engine"`
+	URLs    int64   `json:"urls"`
+	Bytes   int64   `json:"bytes"`
+	MeanMs  float64 `json:"meanMs"`
+	Credits float64 `json:"credits"`
+}
+
+// JobSummaryDepths is a part of the API.
+type JobSummaryDepths struct {
+	Depth int64 `json:"depth"`
+	URLs  int64 `json:"urls"`
+}
+
+// JobSummaryHosts is a part of the API.
+type JobSummaryHosts struct {
+	Host    string `json:"host"`
+	URLs    int64  `json:"urls"`
+	Done    int64  `json:"done"`
+	Failed  int64  `json:"failed"`
+	Skipped int64  `json:"skipped"`
+	Denied  int64  `json:"denied"`
+}
+
+// JobSummaryContentTypes is a part of the API.
+type JobSummaryContentTypes struct {
+	ContentType *string `json:"contentType"`
+	Pages       int64   `json:"pages"`
+	Bytes       int64   `json:"bytes"`
+}
+
+// JobSummaryTimeline: URLs that ended, in at most 200 points; those without any are left out.
+type JobSummaryTimeline struct {
+	BucketMs int64                      `json:"bucketMs"`
+	Points   []JobSummaryTimelinePoints `json:"points"`
+}
+
+// JobSummaryTimelinePoints is a part of the API.
+type JobSummaryTimelinePoints struct {
+	At     time.Time `json:"at"`
+	Done   int64     `json:"done"`
+	Failed int64     `json:"failed"`
+	Bytes  int64     `json:"bytes"`
+}
+
 // Monitor is a part of the API.
 type Monitor struct {
 	ID   string `json:"id"`

@@ -50,6 +50,7 @@ import { addHelpRoutes } from './routes/help.ts';
 import { createIdempotency } from './routes/idempotency.ts';
 import { addJobDiffRoutes } from './routes/job-diff.ts';
 import { addJobPageRoutes } from './routes/job-pages.ts';
+import { addJobRowRoutes } from './routes/job-rows.ts';
 import { addJobRoutes } from './routes/jobs.ts';
 import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
@@ -85,6 +86,7 @@ const ROUTES = [
   addExtractRoutes,
   addJobRoutes,
   addJobPageRoutes,
+  addJobRowRoutes,
   addJobDiffRoutes,
   addReextractRoutes,
   addQueryRoutes,

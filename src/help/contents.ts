@@ -66,6 +66,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string?])[
   [
     'Using results',
     [
+      ['docs/job-views.md', 'Looking at a job'],
       ['docs/exports.md', 'Exports'],
       ['docs/lake.md', 'Lake of Parquet files'],
       ['docs/query.md', 'Queries and SQL'],

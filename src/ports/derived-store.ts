@@ -1,5 +1,6 @@
 import type { ExportStore } from './export-store.ts';
 import type { LakeStore } from './lake-store.ts';
+import type { LedgerViewStore } from './ledger-view-store.ts';
 import type { MonitorStore } from './monitor-store.ts';
 import type { QueryStore } from './query-store.ts';
 import type { ReaderStore } from './reader-store.ts';
@@ -13,5 +14,6 @@ export interface DerivedStore
     ExportStore,
     LakeStore,
     QueryStore,
+    LedgerViewStore,
     SearchStore,
     MonitorStore {}

@@ -18,6 +18,7 @@ import { interruptionsContract } from './store/interruptions-contract.ts';
 import { jobsContract } from './store/jobs-contract.ts';
 import { lakeContract } from './store/lake-contract.ts';
 import { ledgerContract } from './store/ledger-contract.ts';
+import { ledgerViewContract } from './store/ledger-view-contract.ts';
 import { lifeContract } from './store/life-contract.ts';
 import { modelContract } from './store/model-contract.ts';
 import { monitorsContract } from './store/monitors-contract.ts';
@@ -78,6 +79,7 @@ export function storeContract(
     schedulesContract(holds);
     exportsContract(holds);
     queriesContract(holds);
+    ledgerViewContract(holds);
     monitorsContract(holds);
     searchPagesContract(holds);
     hostileContract(holds);

@@ -288,6 +288,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs/{id}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * URLs of a job as light rows, filtered and sorted
+         * @description Without contents and without attempts: `results` and `why` have these. With a filter, a page of the list may be shorter than `limit`, and empty, although `nextCursor` leads on. Jobs of more than 2,000,000 URLs can be sorted by `discoveredAt` only (QUERY_TOO_LARGE). Needs a key with the scope `jobs:read`.
+         */
+        get: operations["listJobRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of the URLs of a job: counts by state, cause, status, engine, depth, host and time
+         * @description With the filters of `rows`, only of the URLs that they leave. Needs a key with the scope `jobs:read`.
+         */
+        get: operations["summarizeJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{id}/diff": {
         parameters: {
             query?: never;
@@ -2875,6 +2915,119 @@ export interface components {
                 /** @description How the screenshots differ; null where they do not, or are not watched. */
                 picture: unknown;
             } | null;
+        };
+        JobRow: {
+            /** @description Of the URL in this job; part of the addresses of its artifacts. */
+            page: string;
+            url: string;
+            /** @enum {string} */
+            kind: "page" | "sitemap" | "site";
+            /** @enum {string} */
+            state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
+            statusCode: number | null;
+            title: string | null;
+            contentType: string | null;
+            bytes: number | null;
+            /** @description Of the last attempt. */
+            engine: string | null;
+            /** @description Of the last attempt. */
+            durationMs: number | null;
+            attempts: number;
+            /** @description Of all attempts. */
+            credits: number;
+            depth: number;
+            foundBy: string;
+            foundOn: string | null;
+            /** @description Where redirects led; null without a stored page. */
+            finalUrl: string | null;
+            duplicateOf: string | null;
+            contentHash: string | null;
+            errorCode: string | null;
+            rule: string | null;
+            /** @description The rule or the error as a sentence. */
+            message: string | null;
+            /** Format: date-time */
+            discoveredAt: string;
+            fetchedAt: string | null;
+            finishedAt: string | null;
+        };
+        JobSummary: {
+            jobId: string;
+            /**
+             * Format: date-time
+             * @description When it was counted. Of a job that goes on it may be some seconds old.
+             */
+            at: string;
+            /** @description URLs that the filter leaves; without one, all of the job. */
+            urls: number;
+            /** @description Of the whole job, whatever the filter. */
+            bytes: number;
+            /** @description Of the whole job, whatever the filter. */
+            credits: number;
+            states: {
+                /** @enum {string} */
+                state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
+                urls: number;
+            }[];
+            /** @description Why URLs failed, were skipped, denied or cancelled; the most frequent cause first. */
+            causes: {
+                /** @enum {string} */
+                state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
+                /** @description The error code, or the rule up to its colon; a value for the filter `reason`. */
+                cause: string;
+                errorCode: string | null;
+                urls: number;
+                /** @description Why, as a sentence about the example. */
+                message: string | null;
+                /** @description What to do about it; null when there is nothing to do. */
+                advice: string | null;
+                /** @description Of errors: whether trying again can help. */
+                retry: ("never" | "later" | "otherWay") | null;
+                /** @description One of the URLs. */
+                example: string;
+            }[];
+            statusCodes: {
+                statusCode: number | null;
+                urls: number;
+            }[];
+            /** @description By the engine of the last attempt, with the figures of these attempts. */
+            engines: {
+                engine: string;
+                urls: number;
+                bytes: number;
+                meanMs: number;
+                credits: number;
+            }[];
+            depths: {
+                depth: number;
+                urls: number;
+            }[];
+            /** @description The 200 hosts with the most URLs. */
+            hosts: {
+                host: string;
+                urls: number;
+                done: number;
+                failed: number;
+                skipped: number;
+                denied: number;
+            }[];
+            /** @description Of the first 100,000 stored pages. */
+            contentTypes: {
+                contentType: string | null;
+                pages: number;
+                bytes: number;
+            }[];
+            /** @description URLs that ended, in at most 200 points; those without any are left out. */
+            timeline: {
+                bucketMs: number;
+                points: {
+                    /** Format: date-time */
+                    at: string;
+                    done: number;
+                    failed: number;
+                    bytes: number;
+                }[];
+            };
         };
         Monitor: {
             id: string;
@@ -6557,6 +6710,143 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["Why"];
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listJobRows: {
+        parameters: {
+            query?: {
+                /** @description `site` is the search for a site’s sitemaps in its robots.txt. */
+                kind?: "page" | "sitemap" | "site" | "any";
+                state?: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
+                /** @description In the URL or the title, whichever case its ASCII letters have. */
+                text?: string;
+                /** @description A rule such as `scope.exclude:/admin/`, its part before the colon, or an error code. */
+                reason?: string;
+                /** @description Of the last attempt. */
+                engine?: string;
+                /** @description How it begins, such as `text/html` or `image/`. */
+                contentType?: string;
+                /** @description `none`: no response came. */
+                statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx" | "none";
+                statusCode?: number;
+                /** @description With its port, where that is not the default. */
+                host?: string;
+                depth?: number;
+                /** @description Rows without a value for it come last. The cursor is for one order only. */
+                sort?: "discoveredAt" | "url" | "title" | "statusCode" | "finishedAt" | "bytes" | "durationMs" | "depth";
+                order?: "asc" | "desc";
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Items per page at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: {
+                            items: components["schemas"]["JobRow"][];
+                            /** @description Where the next page begins; null at the end. */
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    summarizeJob: {
+        parameters: {
+            query?: {
+                /** @description `site` is the search for a site’s sitemaps in its robots.txt. */
+                kind?: "page" | "sitemap" | "site" | "any";
+                state?: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
+                /** @description In the URL or the title, whichever case its ASCII letters have. */
+                text?: string;
+                /** @description A rule such as `scope.exclude:/admin/`, its part before the colon, or an error code. */
+                reason?: string;
+                /** @description Of the last attempt. */
+                engine?: string;
+                /** @description How it begins, such as `text/html` or `image/`. */
+                contentType?: string;
+                /** @description `none`: no response came. */
+                statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx" | "none";
+                statusCode?: number;
+                /** @description With its port, where that is not the default. */
+                host?: string;
+                depth?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["JobSummary"];
                     };
                 };
             };

@@ -14,6 +14,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /v1/jobs/:id/results': 'listJobResults',
   'GET /v1/jobs/:id/errors': 'listJobErrors',
   'GET /v1/jobs/:id/urls': 'listJobUrls',
+  'GET /v1/jobs/:id/rows': 'listJobRows',
+  'GET /v1/jobs/:id/summary': 'summarizeJob',
   'GET /v1/jobs/:id/why': 'explainJobUrl',
   'GET /v1/jobs/:id/diff': 'diffJobs',
   'GET /v1/jobs/:id/events': 'streamJobEvents',

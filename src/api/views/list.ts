@@ -8,6 +8,7 @@ export type ListName =
   | 'results'
   | 'errors'
   | 'urls'
+  | 'rows'
   | 'domains'
   | 'owner-requests'
   | 'sessions'

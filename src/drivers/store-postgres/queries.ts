@@ -1,5 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { LedgerViewStore } from '../../ports/ledger-view-store.ts';
 import type { QueryStore } from '../../ports/query-store.ts';
+import { createLedgerViewStore } from '../store-rows/ledger-view.ts';
 import {
   queryRowOf,
   rowStatement,
@@ -9,11 +11,11 @@ import {
 } from '../store-rows/query-sql.ts';
 import type { Row } from '../store-rows/rows.ts';
 import type { PostgresDatabase } from './database.ts';
-import { POSTGRES_DIALECT } from './query-dialect.ts';
+import { POSTGRES_DIALECT, POSTGRES_LEDGER_DIALECT } from './query-dialect.ts';
 
 const QUERY_CANCELED = '57014';
 
-export function createPostgresQueryStore(database: PostgresDatabase): QueryStore {
+export function createPostgresQueryStore(database: PostgresDatabase): QueryStore & LedgerViewStore {
   /** In a transaction that cannot write, whose statement the server ends when its time is over. */
   async function run({ sql, values }: Statement, limitMs: number): Promise<Row[]> {
     try {
@@ -34,6 +36,8 @@ export function createPostgresQueryStore(database: PostgresDatabase): QueryStore
   }
 
   return {
+    ...createLedgerViewStore(run, POSTGRES_LEDGER_DIALECT),
+
     async queryRows(query) {
       const rows = await run(rowStatement(query, POSTGRES_DIALECT), query.limitMs);
       return rows.map((row) => queryRowOf(row, query.plan));

@@ -1,3 +1,4 @@
+import type { LedgerDialect } from '../store-rows/ledger-statement.ts';
 import { type SqlDialect, truncatedEvenly } from '../store-rows/query-sql.ts';
 
 const text = (column: string) => `(${column} COLLATE "C")`;
@@ -82,4 +83,16 @@ export const POSTGRES_DIALECT: SqlDialect = {
     min: (value) => `min(${value})`,
     max: (value) => `max(${value})`,
   },
+};
+
+const LEDGER_TYPES = { text: 'text', integer: 'bigint', real: 'float8' } as const;
+
+export const POSTGRES_LEDGER_DIALECT: LedgerDialect = {
+  placeholder: (number, type) => `$${number}::${LEDGER_TYPES[type]}`,
+  withinLimit: '',
+  lastText: (name) => `(t.trace -> -1 ->> '${name}')`,
+  lastNumber: (name) => `(t.trace -> -1 ->> '${name}')::float8`,
+  upTo: (whole, character) => `split_part(${whole}, '${character}', 1)`,
+  contains: (whole, part) => POSTGRES_DIALECT.textTests.icontains(text(whole), part),
+  byBytes: text,
 };

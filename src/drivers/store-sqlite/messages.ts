@@ -1,10 +1,11 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { LedgerViewStore } from '../../ports/ledger-view-store.ts';
 import type { QueryStore } from '../../ports/query-store.ts';
 import type { Store } from '../../ports/store.ts';
 
 /** Methods that the thread of the store answers; queries have one of their own. */
-export type ThreadMethod = Exclude<keyof Store, keyof QueryStore>;
+export type ThreadMethod = Exclude<keyof Store, keyof QueryStore | keyof LedgerViewStore>;
 
 /** What the store and its thread say to each other. */
 export interface Call {

@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { LedgerViewStore } from '../../ports/ledger-view-store.ts';
 import type { QueryStore } from '../../ports/query-store.ts';
+import { createLedgerViewStore } from '../store-rows/ledger-view.ts';
 import { errorOfFailure } from './messages.ts';
+import { SQLITE_LEDGER_DIALECT } from './query-dialect.ts';
 import type { QueryAnswer, QueryCall } from './query-thread.ts';
 
 interface Waiting {
@@ -10,7 +13,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-export interface SqliteQueryStore extends QueryStore {
+export interface SqliteQueryStore extends QueryStore, LedgerViewStore {
   close(): Promise<void>;
 }
 
@@ -97,6 +100,10 @@ export function createSqliteQueryStore(path: string): SqliteQueryStore {
   return {
     queryRows: (query) => ask({ method: 'queryRows', query }),
     scanRecords: (query) => ask({ method: 'scanRecords', query }),
+    ...createLedgerViewStore(
+      (statement, limitMs) => ask({ method: 'run', query: { statement, limitMs } }),
+      SQLITE_LEDGER_DIALECT,
+    ),
     async close() {
       isClosed = true;
       end(new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.'));

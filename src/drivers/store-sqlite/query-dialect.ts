@@ -1,3 +1,4 @@
+import type { LedgerDialect } from '../store-rows/ledger-statement.ts';
 import { type SqlDialect, truncatedEvenly } from '../store-rows/query-sql.ts';
 
 /** A function of the connection that queries use: throws when the query has had its time. */
@@ -87,4 +88,15 @@ export const SQLITE_DIALECT: SqlDialect = {
     min: (value) => `min(${value})`,
     max: (value) => `max(${value})`,
   },
+};
+
+export const SQLITE_LEDGER_DIALECT: LedgerDialect = {
+  placeholder: (number) => `?${number}`,
+  withinLimit: `${WITHIN_LIMIT}(t.id)`,
+  lastText: (name) => `json_extract(t.trace, '$[#-1].${name}')`,
+  lastNumber: (name) => `json_extract(t.trace, '$[#-1].${name}')`,
+  upTo: (text, character) =>
+    `CASE WHEN instr(${text}, '${character}') = 0 THEN ${text} ELSE substr(${text}, 1, instr(${text}, '${character}') - 1) END`,
+  contains: SQLITE_DIALECT.textTests.icontains,
+  byBytes: (text) => text,
 };

@@ -9,6 +9,7 @@ import {
   scannedPageOf,
   scanStatement,
 } from '../store-rows/query-sql.ts';
+import type { Row } from '../store-rows/rows.ts';
 import { failureOf, type ThreadFailure } from './messages.ts';
 import { SQLITE_DIALECT, WITHIN_LIMIT } from './query-dialect.ts';
 
@@ -20,9 +21,13 @@ import { SQLITE_DIALECT, WITHIN_LIMIT } from './query-dialect.ts';
 export type QueryCall = { readonly id: number } & (
   | { readonly method: 'queryRows'; readonly query: RowQuery }
   | { readonly method: 'scanRecords'; readonly query: RecordScan }
+  | { readonly method: 'run'; readonly query: { readonly statement: Statement; readonly limitMs: number } }
 );
 export type QueryAnswer =
-  | { readonly id: number; readonly result: Awaited<ReturnType<QueryStore[keyof QueryStore]>> }
+  | {
+      readonly id: number;
+      readonly result: Awaited<ReturnType<QueryStore[keyof QueryStore]>> | readonly Row[];
+    }
   | { readonly id: number; readonly failure: ThreadFailure };
 
 /** Between two looks at the clock. */
@@ -76,6 +81,11 @@ function answer(call: QueryCall): void {
       const { plan, limitMs } = call.query;
       const found = [...rowsOf(rowStatement(call.query, SQLITE_DIALECT), limitMs)];
       port.postMessage({ id, result: found.map((row) => queryRowOf(row, plan)) } satisfies QueryAnswer);
+      return;
+    }
+    if (call.method === 'run') {
+      const { statement, limitMs } = call.query;
+      port.postMessage({ id, result: [...rowsOf(statement, limitMs)] } satisfies QueryAnswer);
       return;
     }
     const result = scan(call.query);

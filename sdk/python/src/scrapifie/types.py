@@ -1064,6 +1064,130 @@ class SiteChangeComparisonFields(_SiteChangeComparisonFields):
     after: Any
 
 
+class JobRow(TypedDict):
+    #: Of the URL in this job; part of the addresses of its artifacts.
+    page: str
+    url: str
+    kind: Literal["page", "sitemap", "site"]
+    state: Literal["ready", "waiting", "claimed", "done", "failed", "skipped", "denied", "cancelled"]
+    statusCode: int | None
+    title: str | None
+    contentType: str | None
+    bytes: int | None
+    #: Of the last attempt.
+    engine: str | None
+    #: Of the last attempt.
+    durationMs: float | None
+    attempts: int
+    #: Of all attempts.
+    credits: float
+    depth: int
+    foundBy: str
+    foundOn: str | None
+    #: Where redirects led; null without a stored page.
+    finalUrl: str | None
+    duplicateOf: str | None
+    contentHash: str | None
+    errorCode: str | None
+    rule: str | None
+    #: The rule or the error as a sentence.
+    message: str | None
+    discoveredAt: str
+    fetchedAt: str | None
+    finishedAt: str | None
+
+
+class JobSummary(TypedDict):
+    jobId: str
+    #: When it was counted. Of a job that goes on it may be some seconds old.
+    at: str
+    #: URLs that the filter leaves; without one, all of the job.
+    urls: int
+    #: Of the whole job, whatever the filter.
+    bytes: int
+    #: Of the whole job, whatever the filter.
+    credits: float
+    states: list[JobSummaryStates]
+    #: Why URLs failed, were skipped, denied or cancelled; the most frequent cause first.
+    causes: list[JobSummaryCauses]
+    statusCodes: list[JobSummaryStatusCodes]
+    #: By the engine of the last attempt, with the figures of these attempts.
+    engines: list[JobSummaryEngines]
+    depths: list[JobSummaryDepths]
+    #: The 200 hosts with the most URLs.
+    hosts: list[JobSummaryHosts]
+    #: Of the first 100,000 stored pages.
+    contentTypes: list[JobSummaryContentTypes]
+    #: URLs that ended, in at most 200 points; those without any are left out.
+    timeline: JobSummaryTimeline
+
+
+class JobSummaryStates(TypedDict):
+    state: Literal["ready", "waiting", "claimed", "done", "failed", "skipped", "denied", "cancelled"]
+    urls: int
+
+
+class JobSummaryCauses(TypedDict):
+    state: Literal["ready", "waiting", "claimed", "done", "failed", "skipped", "denied", "cancelled"]
+    #: The error code, or the rule up to its colon; a value for the filter `reason`.
+    cause: str
+    errorCode: str | None
+    urls: int
+    #: Why, as a sentence about the example.
+    message: str | None
+    #: What to do about it; null when there is nothing to do.
+    advice: str | None
+    #: Of errors: whether trying again can help.
+    retry: Literal["never", "later", "otherWay"] | None
+    #: One of the URLs.
+    example: str
+
+
+class JobSummaryStatusCodes(TypedDict):
+    statusCode: int | None
+    urls: int
+
+
+class JobSummaryEngines(TypedDict):
+    engine: str
+    urls: int
+    bytes: int
+    meanMs: float
+    credits: float
+
+
+class JobSummaryDepths(TypedDict):
+    depth: int
+    urls: int
+
+
+class JobSummaryHosts(TypedDict):
+    host: str
+    urls: int
+    done: int
+    failed: int
+    skipped: int
+    denied: int
+
+
+class JobSummaryContentTypes(TypedDict):
+    contentType: str | None
+    pages: int
+    bytes: int
+
+
+class JobSummaryTimeline(TypedDict):
+    bucketMs: int
+    points: list[JobSummaryTimelinePoints]
+
+
+class JobSummaryTimelinePoints(TypedDict):
+    at: str
+    done: int
+    failed: int
+    bytes: int
+
+
 class Monitor(TypedDict):
     id: str
     name: str

@@ -1,0 +1,129 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Job } from '../../model/job.ts';
+import { TASK_STATES } from '../../model/task.ts';
+import { LEDGER_ORDERS, type LedgerFilter, STATUS_CLASSES } from '../../ports/ledger-view-store.ts';
+import { createJobViews, MOST_SORTED_URLS } from '../../query/job-views.ts';
+import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
+import type { App } from '../http/app.ts';
+import { answers, success } from '../http/envelope.ts';
+import { jobRowSchema, jobRowView, jobSummarySchema, jobSummaryView } from '../views/ledger-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { jobParams } from './jobs.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+const filterFields = {
+  kind: z
+    .enum(['page', 'sitemap', 'site', 'any'])
+    .default('page')
+    .describe('`site` is the search for a site’s sitemaps in its robots.txt.'),
+  state: z.enum(TASK_STATES).optional(),
+  text: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe('In the URL or the title, whichever case its ASCII letters have.'),
+  reason: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe('A rule such as `scope.exclude:/admin/`, its part before the colon, or an error code.'),
+  engine: z.string().min(1).max(100).optional().describe('Of the last attempt.'),
+  contentType: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('How it begins, such as `text/html` or `image/`.'),
+  statusClass: z.enum(STATUS_CLASSES).optional().describe('`none`: no response came.'),
+  statusCode: z.coerce.number().int().min(100).max(999).optional(),
+  host: z.string().min(1).max(300).optional().describe('With its port, where that is not the default.'),
+  depth: z.coerce.number().int().min(0).max(1_000_000).optional(),
+};
+
+type FilterQuery = z.infer<z.ZodObject<typeof filterFields>>;
+
+function filterOf(query: FilterQuery): LedgerFilter {
+  const { kind, state, text, reason, engine, contentType, statusClass, statusCode, host, depth } = query;
+  return {
+    kind: kind === 'any' ? undefined : kind,
+    state,
+    text,
+    reason,
+    engine,
+    contentType,
+    statusClass,
+    statusCode,
+    host: host?.toLowerCase(),
+    depth,
+  };
+}
+
+/** The ledger of a job as a table of light rows and as counts. */
+export function addJobRowRoutes(app: App, { jobs, store, now }: RouteDeps): void {
+  const views = createJobViews(store, now);
+
+  async function jobOf(request: FastifyRequest, id: string): Promise<Job> {
+    const job = await jobs.get(id, accountOf(request));
+    requireReadable(apiKeyOf(request), job);
+    return job;
+  }
+
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id/rows',
+    config: { access: 'jobs:read' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'URLs of a job as light rows, filtered and sorted',
+      description:
+        'Without contents and without attempts: `results` and `why` have these. With a filter, a page of the list may ' +
+        'be shorter than `limit`, and empty, although `nextCursor` leads on. ' +
+        `Jobs of more than ${MOST_SORTED_URLS.toLocaleString('en')} URLs can be sorted by \`discoveredAt\` only (QUERY_TOO_LARGE).`,
+      params: jobParams,
+      querystring: z.strictObject({
+        ...filterFields,
+        sort: z
+          .enum(LEDGER_ORDERS)
+          .default('discoveredAt')
+          .describe('Rows without a value for it come last. The cursor is for one order only.'),
+        order: z.enum(['asc', 'desc']).default('asc'),
+        ...pagingFields,
+      }),
+      response: answers({ 200: listSchema(jobRowSchema) }),
+    },
+    async handler(request) {
+      const { sort, order, limit, cursor } = request.query;
+      const job = await jobOf(request, request.params.id);
+      const slice = await views.rows(job, {
+        filter: filterOf(request.query),
+        order: sort,
+        isDescending: order === 'desc',
+        cursor: unwrapCursor('rows', cursor),
+        limit,
+      });
+      return success(listAnswer('rows', slice, (row) => jobRowView(row, job)));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id/summary',
+    config: { access: 'jobs:read' },
+    schema: {
+      tags: ['jobs'],
+      summary:
+        'What became of the URLs of a job: counts by state, cause, status, engine, depth, host and time',
+      description: 'With the filters of `rows`, only of the URLs that they leave.',
+      params: jobParams,
+      querystring: z.strictObject(filterFields),
+      response: answers({ 200: jobSummarySchema }),
+    },
+    async handler(request) {
+      const job = await jobOf(request, request.params.id);
+      return success(jobSummaryView(job, await views.counts(job, filterOf(request.query))));
+    },
+  });
+}
