@@ -2,7 +2,7 @@
 # packages, the servers of the fleet, and a browser where there is none. Arguments for the program go into ARGS:
 # make run ARGS="--port 4000"
 .DEFAULT_GOAL := help
-.PHONY: help setup servers clients browser run dev fleet test fault lint format typecheck signatures sbom bench docker clean
+.PHONY: help setup servers clients browser dashboard run dev fleet test fault lint format typecheck signatures sbom bench docker clean
 
 ARGS ?=
 IMAGE ?= scrapifie
@@ -26,8 +26,12 @@ servers: ## Install PostgreSQL, Redis and Ceph when they are missing; what needs
 browser: setup ## Install Chromium when there is no browser; what needs one does so by itself
 	@sh scripts/browser.sh --install
 
+dashboard: setup ## Build the dashboard when it is missing or older than its sources
+	@sh scripts/dashboard.sh
+
 run: setup ## Start the server on http://127.0.0.1:3000
 	@sh scripts/browser.sh
+	@sh scripts/dashboard.sh --or-without
 	@./scrapifie serve $(ARGS)
 
 dev: setup ## Start the server and restart it whenever a source changes

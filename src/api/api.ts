@@ -1,5 +1,3 @@
-import cors from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
@@ -14,6 +12,9 @@ import { guardRoutes } from './access/access.ts';
 import { createBearerTokens } from './access/bearer-tokens.ts';
 import { createFirstUses } from './access/first-uses.ts';
 import { createKeyDirectory, withTokens } from './access/key-directory.ts';
+import { createSignIns } from './access/sign-ins.ts';
+import { createDashboardFiles, DASHBOARD_DIR } from './dashboard/dashboard-files.ts';
+import { createDashboardPages } from './dashboard/dashboard-pages.ts';
 import type { App } from './http/app.ts';
 import { watchConnections } from './http/closing-connections.ts';
 import { limitConnections } from './http/connections.ts';
@@ -28,6 +29,7 @@ import {
 import { readJsonBodies } from './http/json-body.ts';
 import { keepAnswers } from './http/kept-answers.ts';
 import { streamLargeAnswers } from './http/large-answers.ts';
+import { isOfApi, secure } from './http/security-headers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
 import { drainRequests } from './http/unread-request.ts';
 import { addAccountRoutes } from './routes/account.ts';
@@ -40,6 +42,7 @@ import { addConfirmMailRoutes } from './routes/confirm-mail.ts';
 import { addCrawlRoutes } from './routes/crawl.ts';
 import { addCredentialRoutes } from './routes/credentials.ts';
 import { addCreditRoutes } from './routes/credits.ts';
+import { addDashboardRoutes } from './routes/dashboard.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
 import { addEventRoutes } from './routes/events.ts';
@@ -114,12 +117,10 @@ const ROUTES = [
   addAuditRoutes,
   addHealthRoutes,
   addSampleRoutes,
+  addDashboardRoutes,
   addHelpRoutes,
   addMcpRoutes,
 ] as const;
-
-/** Paths that need a key; the others serve people and operators. */
-const isOfApi = (path: string): boolean => /^(?:\/firecrawl)?\/v[12]\//.test(path);
 
 /** After the drain time: for the last answers, which say SHUTTING_DOWN, to reach their clients. */
 const LAST_ANSWERS_MS = 1_000;
@@ -172,7 +173,11 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.server.on('checkExpectation', answerExpectation);
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);
-  answerFailures(app, keepStaleAnswers(app, now));
+  const hasDashboard = settings.dashboard && deps.onlyOperations !== true;
+  const pages = hasDashboard
+    ? createDashboardPages(createDashboardFiles(deps.dashboardDir ?? DASHBOARD_DIR))
+    : null;
+  answerFailures(app, keepStaleAnswers(app, now), pages?.unrouted ?? null);
   keepAnswers(app, { store, vault: openVault(settings), newId: jobs.newId });
   streamLargeAnswers(app, settings.maxUnreadBytes);
   drainRequests(app);
@@ -192,8 +197,17 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   await secure(app, settings.corsOrigins);
   await collectDocs(app, deps.version);
   const firstUses = createFirstUses(now);
-  guardRoutes(app, {
+  const signIns = hasDashboard
+    ? createSignIns({
+        store,
+        keys,
+        now,
+        onError: (error) => deps.logger.warn({ err: error }, 'the last use of a sign-in was not written'),
+      })
+    : null;
+  const authentication = guardRoutes(app, {
     keys,
+    signIns,
     limits: deps.limits,
     settings,
     now,
@@ -223,7 +237,13 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
 
   const comparisons = createComparisons({ store, blobs: deps.blobs });
   app.addHook('onClose', () => comparisons.close());
-  const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs), comparisons };
+  const routeDeps: RouteDeps = {
+    ...deps,
+    keys,
+    dashboard: pages === null || signIns === null ? null : { pages, signIns, authentication },
+    idempotency: createIdempotency(store, jobs),
+    comparisons,
+  };
   for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
   if (deps.onlyOperations !== true) {
     deps.addOtherRoutes?.(app, routeDeps);
@@ -295,97 +315,4 @@ function followLife(app: App, { logger, metrics, jobs, settings, activity }: Api
 function whyOf({ failure }: FastifyRequest): { code?: string; reason?: string } {
   if (failure === null || failure === undefined) return {};
   return isOurs(failure) ? { code: failure.code, reason: failure.message } : { code: failure.code };
-}
-
-/** The page of the docs runs its own scripts and styles and talks to this server only. */
-const DOCS_POLICY = {
-  defaultSrc: ["'none'"],
-  scriptSrc: ["'self'", "'unsafe-inline'"],
-  styleSrc: ["'self'", "'unsafe-inline'"],
-  imgSrc: ["'self'", 'data:', 'blob:'],
-  fontSrc: ["'self'", 'data:'],
-  connectSrc: ["'self'"],
-  workerSrc: ["'self'", 'blob:'],
-  frameAncestors: ["'none'"],
-  baseUri: ["'none'"],
-};
-
-/** The documentation has scripts, styles and a search of its own, as files; nothing inline and nothing from elsewhere. */
-const HELP_POLICY = {
-  defaultSrc: ["'none'"],
-  scriptSrc: ["'self'"],
-  styleSrc: ["'self'"],
-  imgSrc: ["'self'"],
-  connectSrc: ["'self'"],
-  formAction: ["'self'"],
-  frameAncestors: ["'none'"],
-  baseUri: ["'none'"],
-};
-
-/** The pages for site owners have forms and a style, and no script. */
-const BOT_POLICY = {
-  defaultSrc: ["'none'"],
-  styleSrc: ["'self'"],
-  formAction: ["'self'"],
-  frameAncestors: ["'none'"],
-  baseUri: ["'none'"],
-};
-
-/** What pages for people may do in a browser, by their paths. */
-const POLICIES = [
-  [/^\/docs/, DOCS_POLICY],
-  [/^\/bot\b/, BOT_POLICY],
-  [/^\/help\b/, HELP_POLICY],
-] as const;
-
-async function secure(app: App, corsOrigins: string): Promise<void> {
-  // What keys may see is not for caches on the way; routes that want something else have said so by then.
-  app.addHook('onSend', async (request, reply) => {
-    if (isOfApi(request.url) && !reply.hasHeader('cache-control')) {
-      reply.header('cache-control', 'no-store');
-    }
-  });
-  app.addHook('onRoute', (route) => {
-    const [, directives] = POLICIES.find(([path]) => path.test(route.url)) ?? [];
-    if (directives === undefined) return;
-    route.helmet = { contentSecurityPolicy: { useDefaults: false, directives } };
-  });
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
-    // Only the reverse proxy that terminates TLS knows whether there is TLS.
-    strictTransportSecurity: false,
-  });
-  const origins = corsOrigins
-    .split(',')
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== '');
-  if (origins.length === 0) return;
-  await app.register(cors, {
-    origin: origins.includes('*') ? '*' : origins,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowedHeaders: [
-      'Authorization',
-      'Content-Type',
-      'Idempotency-Key',
-      'X-API-Key',
-      'X-Request-ID',
-      'X-Service-Key',
-    ],
-    exposedHeaders: [
-      'Age',
-      'Idempotency-Replayed',
-      'Location',
-      'RateLimit-Limit',
-      'RateLimit-Remaining',
-      'RateLimit-Reset',
-      'Retry-After',
-      'Warning',
-      'X-Request-ID',
-      'X-Scrapifie-Stale',
-    ],
-    maxAge: 600,
-  });
 }

@@ -32,6 +32,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   shell: { summary: 'try selectors and rules on a page', load: () => import('./commands/shell.ts') },
   serve: { summary: 'start the API and work on jobs', load: () => import('./commands/serve.ts') },
+  dashboard: {
+    summary: 'print a link that signs in to the dashboard',
+    load: () => import('./commands/dashboard.ts'),
+  },
   mcp: {
     summary: 'serve the Model Context Protocol on standard input and output',
     load: () => import('./commands/mcp.ts'),
@@ -169,7 +173,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ...['jobs', 'why', 'diff', 'history', 'export', 'query', 'search', 'reextract', 'lake'],
   ],
   'Watch and repeat:': ['monitor', 'monitors', 'schedules', 'webhooks'],
-  'Run a server:': ['serve', 'mcp', 'policy', 'accounts', 'keys', 'credits', 'usage', 'audit'],
+  'Run a server:': ['serve', 'dashboard', 'mcp', 'policy', 'accounts', 'keys', 'credits', 'usage', 'audit'],
   'Sessions and secrets:': ['sessions', 'credentials', 'vault'],
   'Keep and move data:': ['retention', 'cleanup', 'backup', 'verify', 'restore', 'move', 'migrate'],
 };

@@ -283,6 +283,7 @@ export const settingsSchema = z.object({
     .describe(
       'Address of this server for the outside world: links in webhooks begin with it, and its page `/bot` for site owners goes into the user agent.',
     ),
+  dashboard: bool.default(true).describe('Serve the dashboard at `/`; `off` serves the API without it.'),
   botPurpose: z
     .string()
     .min(1)

@@ -86,6 +86,10 @@ export const ERRORS = {
   INVALID_USAGE: usage(400, 'The command line has an unknown command, option or value.'),
   UNAUTHENTICATED: usage(401, 'No API key was sent, or it is unknown, expired or revoked.'),
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
+  CROSS_SITE: usage(
+    403,
+    'A request that relies on the sign-in of a browser did not come from the dashboard of this server; programs send an API key.',
+  ),
   ACCOUNT_DISABLED: usage(403, 'The account of the key is disabled; ask the operator of the installation.'),
   STORAGE_LIMIT: usage(
     403,

@@ -24,6 +24,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string?])[
     'Start here',
     [
       ['docs/quickstart.md', 'Quickstart'],
+      ['docs/dashboard.md', 'Dashboard'],
       ['docs/concepts.md', 'Concepts'],
       ['docs/politeness.md', 'Politeness and law'],
       ['docs/comparison.md', 'Beside other tools'],

@@ -31,6 +31,7 @@ import type { RobotsEntry } from './robots-entry.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
+import type { SignInStore } from './sign-in-store.ts';
 import type { SiteStore } from './site-store.ts';
 import type { StoredPageStore } from './stored-page.ts';
 import type { HostHold, TaskWait } from './task-wait.ts';
@@ -64,6 +65,7 @@ export interface Store
     HostStore,
     LedgerStore,
     AccountStore,
+    SignInStore,
     SessionStore,
     SecretStore,
     ReferenceStore,

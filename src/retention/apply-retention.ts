@@ -18,6 +18,7 @@ export interface RetentionParts {
     Store,
     | 'clock'
     | 'deleteJob'
+    | 'deleteEndedSignIns'
     | 'deleteEvents'
     | 'deleteOldAnswers'
     | 'deleteOldExports'
@@ -182,6 +183,7 @@ export async function applyRetention(
     await purgeAll(store, signal);
     count('robots', await deleteAll((limit) => store.deleteOldRobots(now - ROBOTS_KEPT_MS, limit)), 0);
     count('answers', await deleteAll((limit) => store.deleteOldAnswers(ANSWERS_KEPT_MS, limit)), 0);
+    await deleteAll((limit) => store.deleteEndedSignIns(limit));
     const through = (await store.webhookCursor()) as EventCursor | null;
     // Without a cursor, webhooks have read none yet.
     if (through !== null) {

@@ -35,6 +35,7 @@ import { schedulesContract } from './store/schedules-contract.ts';
 import { searchPagesContract } from './store/search-pages-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
+import { signInsContract } from './store/sign-ins-contract.ts';
 import { sitesContract } from './store/sites-contract.ts';
 import { snapshotsContract } from './store/snapshots-contract.ts';
 import { sourcesContract } from './store/sources-contract.ts';
@@ -72,6 +73,7 @@ export function storeContract(
     accountsContract(holds);
     accountRecordsContract(holds);
     auditContract(holds);
+    signInsContract(holds);
     sessionsContract(holds);
     credentialsContract(holds);
     secretsContract(holds);

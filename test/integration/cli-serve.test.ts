@@ -60,6 +60,22 @@ async function stop({ command }: Server): Promise<number | null> {
   return (await command.ended).exitCode;
 }
 
+/** `dashboard` makes a link to the running server, which signs in once. */
+async function signInByLink({ command, origin }: Server): Promise<void> {
+  expect(command.stdout()).toMatch(/^ {2}Dashboard {2}(?:http:\/\/127\.\S+#token=\S+|not built)/m);
+  const { stdout } = await runCommand(['dashboard', '--data-dir', folder.path('first')]);
+  const link = new URL(stdout.trim());
+  expect([link.origin, link.pathname]).toEqual([origin, '/sign-in']);
+  const body = JSON.stringify({ token: link.hash.replace('#token=', '') });
+  const statuses = [];
+  for (const _ of [1, 2]) {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${origin}/dashboard/session`, { method: 'POST', headers, body });
+    statuses.push(answer.status);
+  }
+  expect(statuses).toEqual([200, 401]);
+}
+
 describe('serve', () => {
   it('prints its addresses, a key and a first command that returns a page without a network', async () => {
     const server = await startServer(args('first'), { SCRAPIFIE_FIRECRAWL_PORT: '0' });
@@ -77,6 +93,7 @@ describe('serve', () => {
     });
     expect((await fetch(`${server.origin}/healthz`)).status).toBe(200);
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
+    await signInByLink(server);
     expect(await stop(server)).toBe(0);
     const { stderr } = await server.command.ended;
     expect(stderr).toContain('warning: SCRAPIFIE_CONTACT is not set.');

@@ -126,6 +126,8 @@ export const PACKED_RECORD = zstdCompressSync(JSON.stringify(RECORD));
 export interface Overrides extends Partial<Pick<JobsDeps, 'consents' | 'now' | 'refusalOf'>> {
   /** The clock of the store; that of the machine when left out. */
   readonly storeNow?: () => number;
+  /** Where the built dashboard is. */
+  readonly dashboardDir?: string;
   /** What can be taken away from the API; the worker and the test itself keep it. */
   readonly outages?: Partial<Readonly<Record<'store' | 'queue' | 'blobs', Outage>>>;
 }
@@ -224,6 +226,7 @@ export async function openPlatform(
     policies: { policyFor: () => POLICY, denied: () => null },
     version: '0.0.0-test',
     now,
+    ...(overrides.dashboardDir === undefined ? {} : { dashboardDir: overrides.dashboardDir }),
   });
   const key = settings.apiKey ?? secret ?? '';
   let consumer: Consumer | null = null;

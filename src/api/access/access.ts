@@ -7,9 +7,11 @@ import type { Job } from '../../model/job.ts';
 import type { ApiKey, FoundKey } from '../../ports/api-key.ts';
 import type { Limits, Taken } from '../../ports/limits.ts';
 import type { App } from '../http/app.ts';
+import { requireDashboard, signInSecretOf } from './dashboard-cookie.ts';
 import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import { type Access, allows, refusalOf } from './scopes.ts';
+import type { SignIns } from './sign-ins.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,6 +27,8 @@ declare module 'fastify' {
 
 export interface Guard {
   readonly keys: KeyDirectory;
+  /** Null where there is no dashboard. */
+  readonly signIns: SignIns | null;
   readonly limits: Limits;
   readonly settings: Pick<Settings, 'rateLimitPerMinute' | 'failedLoginsPerMinute' | 'metricsFrom'>;
   readonly now: () => number;
@@ -35,7 +39,7 @@ export interface Guard {
 }
 
 /** Puts a key check and the rate limits of key and account before every route added afterwards. */
-export function guardRoutes(app: App, guard: Guard): void {
+export function guardRoutes(app: App, guard: Guard): Authentication {
   app.decorateRequest('key', null);
   const failedLogins = createFailedLogins({
     perMinute: guard.settings.failedLoginsPerMinute,
@@ -54,14 +58,40 @@ export function guardRoutes(app: App, guard: Guard): void {
     if (isSigned && (request.query as { signature?: unknown }).signature !== undefined) return;
     if (access === 'metrics' && !isForwardedByStranger(request) && mayReadMetrics(request.ip)) return;
     request.key = await authenticate(request, guard, failedLogins);
-    if (request.key.account.disabledAt !== null) {
-      throw new ScrapifieError('ACCOUNT_DISABLED', 'The account of this API key is disabled.');
-    }
+    refuseDisabled(request.key);
     const refusal = refusalOf(request.key, access);
     if (refusal !== null) throw new ScrapifieError('FORBIDDEN', refusal);
     await countIn(request.key, reply, guard);
     guard.onLogin(request.key, request.ip, `${request.method} ${request.routeOptions.url}`);
   });
+  return {
+    async check(request, reply, isRemembered, identify) {
+      const key = await limited(request, guard, failedLogins, isRemembered, identify);
+      refuseDisabled(key);
+      await countIn(key, reply, guard);
+      return key;
+    },
+  };
+}
+
+/** For routes that are open and take a secret in their body. */
+export interface Authentication {
+  /**
+   * The key that `identify` finds by a secret of the request. Secrets that it does not know count as wrong keys of the
+   * address, whose limit a secret that `isRemembered` passes, and the request counts in the limits of the key. Throws
+   * UNAUTHENTICATED, ACCOUNT_DISABLED and RATE_LIMITED.
+   */
+  check(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    isRemembered: boolean,
+    identify: () => Promise<FoundKey | null>,
+  ): Promise<FoundKey>;
+}
+
+function refuseDisabled({ account }: FoundKey): void {
+  if (account.disabledAt === null) return;
+  throw new ScrapifieError('ACCOUNT_DISABLED', 'The account of this API key is disabled.');
 }
 
 /** Throws RATE_LIMITED when the key, or its account, has sent too much; either way the answer says how much is left. */
@@ -97,24 +127,48 @@ function isNearer(one: Taken, other: Taken): boolean {
  */
 async function authenticate(
   request: FastifyRequest,
-  { keys, onFailedLogin }: Guard,
+  guard: Guard,
   failedLogins: FailedLogins,
 ): Promise<FoundKey> {
+  const { keys, signIns } = guard;
   const secret = secretOf(request);
-  if (secret === null) {
+  if (secret !== null) {
+    return limited(request, guard, failedLogins, keys.isRemembered(secret), () => keys.identify(secret));
+  }
+  const cookie = signIns !== null && takesCookie(request) ? signInSecretOf(request) : null;
+  if (signIns === null || cookie === null) {
     throw new ScrapifieError(
       'UNAUTHENTICATED',
       'Send an API key: `Authorization: Bearer <key>` or `X-API-Key: <key>`.',
     );
   }
+  requireDashboard(request);
+  const key = await signIns.identify(cookie);
+  if (key !== null) return key;
+  // Not counted: a browser whose sign-in has ended sends its cookie with every request of a page.
+  throw new ScrapifieError('UNAUTHENTICATED', 'The sign-in has ended. Sign in again.');
+}
+
+/** The API of this program, and its metrics; APIs in the shape of other products have no dashboard. */
+function takesCookie({ routeOptions: { url = '' } }: FastifyRequest): boolean {
+  return url.startsWith('/v1/') || url === '/metrics';
+}
+
+async function limited(
+  request: FastifyRequest,
+  { onFailedLogin }: Guard,
+  failedLogins: FailedLogins,
+  isRemembered: boolean,
+  identify: () => Promise<FoundKey | null>,
+): Promise<FoundKey> {
   const limitedForMs = failedLogins.limitedForMs(request.ip);
-  if (limitedForMs !== null && !keys.isRemembered(secret)) {
+  if (limitedForMs !== null && !isRemembered) {
     onFailedLogin(true, null);
     throw new ScrapifieError('RATE_LIMITED', 'Too many wrong API keys came from this address.', {
       retryAfterMs: limitedForMs,
     });
   }
-  const key = await keys.identify(secret);
+  const key = await identify();
   if (key === null) {
     onFailedLogin(false, failedLogins.count(request.ip));
     throw new ScrapifieError('UNAUTHENTICATED', 'The API key or token is unknown, expired or revoked.');

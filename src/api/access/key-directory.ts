@@ -12,6 +12,8 @@ export interface KeyDirectory {
    * short while ago still is; of any other the store's error is thrown.
    */
   identify(secret: string): Promise<FoundKey | null>;
+  /** The same by the hash of the secret. */
+  identifyHash(hash: string): Promise<FoundKey | null>;
   /** Whether a key with this secret was seen valid lately, without asking the store. */
   isRemembered(secret: string): boolean;
   /** Whether a key that was identified before is usable still, as fresh as `identify` knows it. */
@@ -81,15 +83,17 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     return key;
   }
 
+  async function identifyHash(hash: string): Promise<FoundKey | null> {
+    const at = now();
+    const key = await find(hash, at);
+    if (key === null || !isSame(key.hash, hash) || !isUsable(key, at)) return null;
+    used.set(key.id, at);
+    return key;
+  }
+
   return {
-    async identify(secret) {
-      const at = now();
-      const hash = hashSecret(secret);
-      const key = await find(hash, at);
-      if (key === null || !isSame(key.hash, hash) || !isUsable(key, at)) return null;
-      used.set(key.id, at);
-      return key;
-    },
+    identify: (secret) => identifyHash(hashSecret(secret)),
+    identifyHash,
     async isValid({ hash }) {
       const at = now();
       const key = await find(hash, at);
@@ -114,6 +118,7 @@ export function withTokens(keys: KeyDirectory, tokens: BearerTokens | null): Key
   if (tokens === null) return keys;
   return {
     identify: (secret) => (isToken(secret) ? tokens.identify(secret) : keys.identify(secret)),
+    identifyHash: keys.identifyHash,
     isRemembered: (secret) => (isToken(secret) ? tokens.isRemembered(secret) : keys.isRemembered(secret)),
     isValid: (key) => (tokens.isFrom(key) ? tokens.isValid(key) : keys.isValid(key)),
     forget: keys.forget,

@@ -74,17 +74,22 @@ function pauseFor(error: ScrapifieError): number | undefined {
   return isOurs(error) ? RETRY_AFTER_MS.ours : RETRY_AFTER_MS.sites;
 }
 
+/** Answers a request for a path that belongs to no route; null when it has no answer. */
+type Unrouted = (path: string, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | null>;
+
 /** One envelope for whatever goes wrong, wherever it does; faults go to the log, never to the client. */
-export function answerFailures(app: App, stale: StaleAnswers): void {
+export function answerFailures(app: App, stale: StaleAnswers, unrouted: Unrouted | null): void {
   const paths = watchPaths(app);
   app.decorateRequest('failure', null);
   app.setErrorHandler(
     (thrown, request, reply) => stale.answer(thrown, request, reply) ?? sendFailure(thrown, request, reply),
   );
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = paths.methodsOf(path);
     if (allowed.length === 0) {
+      const sent = paths.isBelowRoute(path) ? null : await unrouted?.(path, request, reply);
+      if (sent !== null && sent !== undefined) return sent;
       throw new ScrapifieError('NOT_FOUND', `There is nothing at ${path.slice(0, 200)}.`);
     }
     reply.header('allow', allowed.join(', '));
@@ -113,12 +118,23 @@ export function sendFailure(thrown: unknown, request: FastifyRequest, reply: Fas
     .send(failure(error));
 }
 
+interface WatchedPaths {
+  methodsOf(path: string): string[];
+  /** Whether the path begins with the same name as a route: then it belongs to the API, whether or not it exists. */
+  isBelowRoute(path: string): boolean;
+}
+
+/** Names at the beginning of paths that are kept for the API. */
+const OF_API = ['v1', 'v2', '.well-known'];
+
 /** Remembers which methods each path takes; a path that exists with another method is a 405. */
-function watchPaths(app: App): { methodsOf(path: string): string[] } {
+function watchPaths(app: App): WatchedPaths {
+  const names = new Set(OF_API);
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
     // The answer to every browser's preflight is no path of its own.
     if (url === '*') return;
+    if (url !== '/') names.add(firstNameOf(url));
     let route = routes.get(url);
     if (route === undefined) {
       const source = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z]+/g, '[^/]+');
@@ -133,8 +149,11 @@ function watchPaths(app: App): { methodsOf(path: string): string[] } {
         [...routes.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : [])),
       ),
     ],
+    isBelowRoute: (path) => names.has(firstNameOf(path)),
   };
 }
+
+const firstNameOf = (path: string): string => path.split('/', 2)[1] ?? '';
 
 /** Requests that are no HTTP at all never reach a route; they still get an envelope. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {

@@ -162,18 +162,6 @@ export async function addDocsRoutes(app: App): Promise<void> {
       return reply.type('application/json; charset=utf-8').send(document);
     },
   });
-  app.route({
-    method: 'GET',
-    url: '/',
-    config: { access: 'open' },
-    schema: { hide: true },
-    // For people with a browser; programs find the same link in the response.
-    handler: async (_request, reply) =>
-      reply
-        .code(302)
-        .header('location', '/docs')
-        .send({ success: true, data: { docs: '/docs' } }),
-  });
   await app.register(reference, {
     routePrefix: '/docs',
     configuration: {

@@ -17,7 +17,10 @@ import type { Limits } from '../../ports/limits.ts';
 import type { SearchIndex } from '../../ports/search-index.ts';
 import type { Store } from '../../ports/store.ts';
 import type { SqlQueries } from '../../query/sql/sql-queries.ts';
+import type { Authentication } from '../access/access.ts';
 import type { KeyDirectory } from '../access/key-directory.ts';
+import type { SignIns } from '../access/sign-ins.ts';
+import type { DashboardPages } from '../dashboard/dashboard-pages.ts';
 import type { Readiness } from '../health/readiness.ts';
 import type { App } from '../http/app.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -66,6 +69,8 @@ export interface ApiDeps {
   readonly addOtherRoutes?: (app: App, deps: RouteDeps) => void;
   /** Whether a WebSocket may be opened at this path; those that `addOtherRoutes` handles. */
   readonly upgrades?: (url: string) => boolean;
+  /** The folder of the built dashboard; that of this project when left out. */
+  readonly dashboardDir?: string;
   /** A part of a fleet that is no API tells only how it does: health, readiness and metrics. */
   readonly onlyOperations?: boolean;
 }
@@ -74,6 +79,12 @@ export interface ApiDeps {
 export interface RouteDeps extends ApiDeps {
   readonly keys: KeyDirectory;
   readonly idempotency: Idempotency;
+  /** Null where the settings have none. */
+  readonly dashboard: {
+    readonly pages: DashboardPages;
+    readonly signIns: SignIns;
+    readonly authentication: Authentication;
+  } | null;
   /** Compares what is stored; its thread starts with the first comparison. */
   readonly comparisons: Comparisons;
 }

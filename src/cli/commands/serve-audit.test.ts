@@ -19,12 +19,13 @@ describe('the start of a server', () => {
       remoteBrowserUrl: 'wss://browsers.test/path-secret?token=query-secret',
       port: 4000,
     });
+    const origin = 'http://127.0.0.1:4000';
     const { apiKey: _, ...rest } = first;
     const second = { ...rest, port: 3000, allowPrivate: true };
-    await recordStart(store, first, '1.0.0', 1, 'machine');
-    await recordStart(store, first, '1.0.0', 2, 'machine');
-    await recordStart(store, second, '1.0.0', 3, 'other machine');
-    await recordStart(store, second, '1.0.1', 4, 'machine');
+    await recordStart(store, first, { version: '1.0.0', origin, at: 1 }, 'machine');
+    await recordStart(store, first, { version: '1.0.0', origin, at: 2 }, 'machine');
+    await recordStart(store, second, { version: '1.0.0', origin, at: 3 }, 'other machine');
+    await recordStart(store, second, { version: '1.0.1', origin, at: 4 }, 'machine');
     const { items } = await store.listAudit({ order: 'oldest', limit: 10 });
     const settings = {
       apiKey: '[secret]',
@@ -33,7 +34,10 @@ describe('the start of a server', () => {
       port: 4000,
     };
     expect(items.map(({ action }) => action)).toEqual([...Array(4).fill('server.start'), 'settings.change']);
-    expect(items[0]).toMatchObject({ target: 'all@machine', details: { version: '1.0.0', settings } });
+    expect(items[0]).toMatchObject({
+      target: 'all@machine',
+      details: { version: '1.0.0', origin, settings },
+    });
     expect(items[4]?.details).toEqual({
       changed: {
         allowPrivate: { from: null, to: true },

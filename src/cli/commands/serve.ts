@@ -3,10 +3,13 @@ import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { applyPlans } from '../../api/access/accounts.ts';
 import { ensureFirstKey } from '../../api/access/api-key.ts';
+import { makeSignInLink } from '../../api/access/sign-ins.ts';
+import { createDashboardFiles, DASHBOARD_DIR } from '../../api/dashboard/dashboard-files.ts';
 import { cannotListen } from '../../api/http/cannot-listen.ts';
 import type { SecondListener } from '../../api/http/second-listener.ts';
 import { SAMPLE_PATH, SAMPLE_PATHS } from '../../api/routes/sample.ts';
 import { listenFirecrawl } from '../../compat/firecrawl/firecrawl-port.ts';
+import { isLoopback } from '../../config/address-list.ts';
 import { readPlans } from '../../config/plans.ts';
 import { settingsSecretsOf } from '../../config/secrets.ts';
 import { ROLES, type Role, type Settings } from '../../config/settings.ts';
@@ -92,7 +95,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     const origin = await listen(api, settings);
     if (duties.api) second = await listenFirecrawl(api, settings, metrics);
     // A server whose start cannot be recorded goes on: what it does is recorded on its own.
-    await recordStart(store, settings, shell.version, now()).catch((error) =>
+    await recordStart(store, settings, { version: shell.version, origin, at: now() }).catch((error) =>
       logger.warn({ err: error }, 'the start was not recorded in the audit log'),
     );
     ownPages = SAMPLE_PATHS.map((path) => new URL(path, origin).href);
@@ -102,7 +105,8 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
       const key = await keyFor(platform, settings);
       const isInShell = (shell.environment.SCRAPIFIE_API_KEY ?? '') !== '';
       const firecrawlOrigin = second === null ? null : origin.replace(/\d+$/, String(second.port));
-      const told = { origin, firecrawlOrigin, settings, version: shell.version, key, isInShell };
+      const dashboard = await dashboardLine(platform, api, origin);
+      const told = { origin, firecrawlOrigin, dashboard, settings, version: shell.version, key, isInShell };
       shell.stdout.write(welcome(told));
       await outputWritten(shell.stdout);
     }
@@ -127,6 +131,24 @@ async function keyFor({ store, now }: OpenPlatform, settings: Settings): Promise
   const { secret } = await ensureFirstKey(store, settings, now());
   if (secret !== null) return { kind: 'new', secret };
   return { kind: settings.apiKey === undefined ? 'earlier' : 'settings' };
+}
+
+/**
+ * Where the dashboard is; null without one. On an installation of one process that only this machine can reach, the
+ * address signs in by itself. Elsewhere the address would sign in every reader of the log.
+ */
+async function dashboardLine(
+  { store, settings }: OpenPlatform,
+  api: FastifyInstance,
+  origin: string,
+): Promise<string | null> {
+  if (!settings.dashboard) return null;
+  if ((await createDashboardFiles(DASHBOARD_DIR).built()) === null) return 'not built; see docs/dashboard.md';
+  const { address } = api.server.address() as AddressInfo;
+  const isAlone = settings.databaseUrl === undefined && isLoopback(address);
+  if (!isAlone) return `${origin}  (sign in with an API key)`;
+  const link = await makeSignInLink(store, await store.defaultAccount(), origin);
+  return `${link}  (signs in once, within an hour; \`scrapifie dashboard\` makes another)`;
 }
 
 /**
@@ -169,6 +191,8 @@ interface Welcome {
   readonly origin: string;
   /** Null without a port of its own. */
   readonly firecrawlOrigin: string | null;
+  /** Null without one. */
+  readonly dashboard: string | null;
   readonly settings: Pick<Settings, 'dataDir'>;
   readonly version: string;
   readonly key: ShownKey;
@@ -177,17 +201,18 @@ interface Welcome {
 }
 
 /** The text that the server prints when it is ready. The command in it works as printed, or says what to put in. */
-function welcome({ origin, firecrawlOrigin, settings, version, key, isInShell }: Welcome): string {
+function welcome({ origin, firecrawlOrigin, dashboard, settings, version, key, isInShell }: Welcome): string {
   const secret = secretFor(key, isInShell);
   const rows = [
     `Scrapifie ${version} is ready.`,
     '',
-    `  API      ${origin}`,
-    `  Help     ${origin}/help`,
-    `  Docs     ${origin}/docs`,
+    ...(dashboard === null ? [] : [`  Dashboard  ${dashboard}`]),
+    `  API        ${origin}`,
+    `  Help       ${origin}/help`,
+    `  Docs       ${origin}/docs`,
     ...(firecrawlOrigin === null ? [] : [`  Firecrawl-compatible API at ${firecrawlOrigin}`]),
-    `  Data     ${settings.dataDir}`,
-    `  API key  ${keyLine(key)}`,
+    `  Data       ${settings.dataDir}`,
+    `  API key    ${keyLine(key)}`,
     '',
     secret === null ? `Try it, with your API key in place of ${PLACEHOLDER}:` : 'Try it:',
     '',

@@ -22,6 +22,7 @@ import { createPostgresScheduleStore } from './schedules.ts';
 import { createPostgresSearchStore } from './search.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
+import { createPostgresSignInStore } from './sign-ins.ts';
 import { createPostgresSiteStore } from './sites.ts';
 import { createPostgresSnapshotStore } from './snapshots.ts';
 import { createPostgresWebhookStore } from './webhooks.ts';
@@ -49,6 +50,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresHostStore(database),
     ...createPostgresLedgerStore(database),
     ...createPostgresAccountStore(database),
+    ...createPostgresSignInStore(database),
     ...createPostgresSessionStore(database),
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),

@@ -13,6 +13,7 @@ import { SQLITE_MONITOR_TABLES } from './monitor-tables.ts';
 import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
 import { SQLITE_READER_TABLES } from './reader-tables.ts';
 import { SQLITE_SCHEDULE_TABLES } from './schedule-tables.ts';
+import { SQLITE_SIGN_IN_TABLES } from './sign-in-tables.ts';
 import { SQLITE_SNAPSHOT_TABLES, SQLITE_SNAPSHOT_USAGE } from './snapshot-tables.ts';
 import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
 import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
@@ -272,4 +273,5 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_LAKE_TABLES,
   SQLITE_MONITOR_TABLES,
   SQLITE_SNAPSHOT_USAGE,
+  SQLITE_SIGN_IN_TABLES,
 ];

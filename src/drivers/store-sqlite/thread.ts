@@ -33,6 +33,7 @@ import { createSqliteScheduleStore } from './schedules.ts';
 import { createSqliteSearchStore } from './search.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
+import { createSqliteSignInStore } from './sign-ins.ts';
 import { createSqliteSiteStore } from './sites.ts';
 import { createSqliteSnapshotStore } from './snapshots.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
@@ -66,6 +67,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'clock',
   'defaultAccount',
   'findKey',
+  'findSignIn',
   'listKeys',
   'getAccount',
   'listAccounts',
@@ -145,6 +147,7 @@ const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
   'deleteExport',
   'deleteOldExports',
   'revokeKey',
+  'deleteSignIn',
   'changeAccount',
 ]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
@@ -167,6 +170,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteHostStore(connection, connection.incarnation, now),
     ...createSqliteLedgerStore(connection, hostIds, connection.incarnation, now),
     ...createSqliteAccountStore(connection, now),
+    ...createSqliteSignInStore(connection, now),
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),

@@ -25,6 +25,7 @@ import { SCHEDULE_TABLES } from './schedule-tables.ts';
 import { SEARCH_TABLES } from './search-tables.ts';
 import { SECRET_INDEX } from './secret-index.ts';
 import { SESSION_TABLES } from './session-tables.ts';
+import { SIGN_IN_TABLES } from './sign-in-tables.ts';
 import { SNAPSHOT_TABLES, SNAPSHOT_USAGE } from './snapshot-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
 import { SPENDING_FUNCTIONS } from './spending-functions.ts';
@@ -81,4 +82,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 18, sql: MONITOR_TABLES },
   { minReader: 18, sql: SNAPSHOT_USAGE },
   { minReader: 18, sql: PRIVATE_SEARCH },
+  { minReader: 18, sql: SIGN_IN_TABLES },
 ];
