@@ -14,7 +14,7 @@ const NEEDS_SERVERS = [
   'test/fleet/**/*.test.ts',
 ];
 const ONE_PROFILE = Object.keys(EMBEDDED_ONLY).map((name) => `test/integration/${name}.test.ts`);
-const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
+const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts', 'dashboard/src/**/*.test.ts'];
 /** Test files that start browsers or other processes, found by their imports. */
 const STARTS_PROGRAMS = programTests().map(({ path }) => path);
 const WITHOUT_SERVERS = ['**/node_modules/**', ...NEEDS_SERVERS];

@@ -24,7 +24,7 @@ export interface ProgramTest {
 
 /** Paths of all test files, relative to the root of the project, without those of installed packages. */
 export function testFiles(): readonly string[] {
-  return ['src', 'test'].flatMap((folder) =>
+  return ['src', 'test', 'dashboard/src'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
       .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))

@@ -1,5 +1,7 @@
 import { Bell } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import * as z from 'zod/mini';
+import { ApiError } from '../api/api-error.ts';
 import { Badge, HttpStatus, StatusBadge } from './badge.tsx';
 import { Button, IconButton } from './button.tsx';
 import { Chart } from './chart.tsx';
@@ -10,6 +12,7 @@ import { Checkbox, Field, Segmented, Select, Switch, TextArea, TextInput } from 
 import { JsonTree } from './json-tree.tsx';
 import { Card, Columns, Figure, KeyValues, PageHeader, ProgressBar, Row, Stack } from './layout.tsx';
 import { Menu, MenuItem, MenuSeparator } from './menu.tsx';
+import { FormFailure, useServerForm } from './server-form.tsx';
 import { EmptyState, FailureState, Notice, Skeleton } from './states.tsx';
 import { Table } from './table.tsx';
 import { Tabs } from './tabs.tsx';
@@ -24,6 +27,39 @@ const Sample = ({ name, children }: { readonly name: string; readonly children: 
 
 const STATUSES = ['queued', 'running', 'completed', 'partially_completed', 'failed', 'cancelled'];
 const HOURS = Array.from({ length: 24 }, (_, hour) => 1_760_000_000 + hour * 3600);
+
+const SAMPLE_FORM = z.object({
+  name: z.string().check(z.minLength(1, 'Give it a name.')),
+  urls: z.string().check(z.regex(/^https?:/, 'Begin with http:// or https://.')),
+});
+
+/** A form whose server, for this sample, refuses the second URL. */
+function FormSample() {
+  const form = useServerForm({
+    schema: SAMPLE_FORM,
+    defaultValues: { name: '', urls: '' },
+    send: async () => {
+      const details = [{ field: 'urls.1', message: '`urls.1` is no URL. Begin with http:// or https://.' }];
+      throw new ApiError({ status: 422, code: 'VALIDATION_FAILED', message: 'Fields are wrong.', details });
+    },
+  });
+  return (
+    <form onSubmit={form.submit} noValidate>
+      <Stack>
+        <Field label="Name" error={form.errorOf('name')}>
+          <TextInput {...form.register('name')} />
+        </Field>
+        <Field label="URLs" error={form.errorOf('urls')}>
+          <TextArea {...form.register('urls')} />
+        </Field>
+        <FormFailure form={form} />
+        <Button type="submit" isBusy={form.isBusy}>
+          Send
+        </Button>
+      </Stack>
+    </form>
+  );
+}
 
 /** Every owned component, once. Look here before you build another one. */
 export function KitPage() {
@@ -89,6 +125,9 @@ export function KitPage() {
             />
           </Stack>
         </Sample>
+        <Card title="useServerForm, FormFailure">
+          <FormSample />
+        </Card>
         <Sample name="Dialog, ConfirmDialog, Menu, toast">
           <Button onClick={() => setIsOpen(true)}>Dialog</Button>
           <Button onClick={() => setIsConfirming(true)}>Confirm</Button>
