@@ -63,3 +63,10 @@ export const asApiError = (cause: unknown): ApiError =>
         code: 'BAD_ANSWER',
         message: cause instanceof Error ? cause.message : String(cause),
       });
+
+/** What the server says about one field of a refused request, for the place beside that field. */
+export const problemOf = (failure: unknown, field: string): string | undefined =>
+  failure instanceof ApiError
+    ? failure.problems.find((problem) => problem.field === field || problem.field.startsWith(`${field}.`))
+        ?.message
+    : undefined;
