@@ -1,18 +1,18 @@
 import { Bell } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import * as z from 'zod/mini';
-import { ApiError } from '../api/api-error.ts';
 import { Badge, HttpStatus, StatusBadge } from './badge.tsx';
 import { Button, IconButton } from './button.tsx';
 import { Chart } from './chart.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { CodeEditor } from './code-editor.tsx';
 import { ConfirmDialog, Dialog } from './dialog.tsx';
+import { DiffView } from './diff-view.tsx';
 import { Checkbox, Field, Segmented, Select, Switch, TextArea, TextInput } from './field.tsx';
+import { FieldDiff } from './field-diff.tsx';
 import { JsonTree } from './json-tree.tsx';
+import { FormSample, SAMPLE_DIFF } from './kit-samples.tsx';
 import { Card, Columns, Figure, KeyValues, PageHeader, ProgressBar, Row, Stack } from './layout.tsx';
 import { Menu, MenuItem, MenuSeparator } from './menu.tsx';
-import { FormFailure, useServerForm } from './server-form.tsx';
 import { EmptyState, FailureState, Notice, Skeleton } from './states.tsx';
 import { Table } from './table.tsx';
 import { Tabs } from './tabs.tsx';
@@ -27,39 +27,6 @@ const Sample = ({ name, children }: { readonly name: string; readonly children: 
 
 const STATUSES = ['queued', 'running', 'completed', 'partially_completed', 'failed', 'cancelled'];
 const HOURS = Array.from({ length: 24 }, (_, hour) => 1_760_000_000 + hour * 3600);
-
-const SAMPLE_FORM = z.object({
-  name: z.string().check(z.minLength(1, 'Give it a name.')),
-  urls: z.string().check(z.regex(/^https?:/, 'Begin with http:// or https://.')),
-});
-
-/** A form whose server, for this sample, refuses the second URL. */
-function FormSample() {
-  const form = useServerForm({
-    schema: SAMPLE_FORM,
-    defaultValues: { name: '', urls: '' },
-    send: async () => {
-      const details = [{ field: 'urls.1', message: '`urls.1` is no URL. Begin with http:// or https://.' }];
-      throw new ApiError({ status: 422, code: 'VALIDATION_FAILED', message: 'Fields are wrong.', details });
-    },
-  });
-  return (
-    <form onSubmit={form.submit} noValidate>
-      <Stack>
-        <Field label="Name" error={form.errorOf('name')}>
-          <TextInput {...form.register('name')} />
-        </Field>
-        <Field label="URLs" error={form.errorOf('urls')}>
-          <TextArea {...form.register('urls')} />
-        </Field>
-        <FormFailure form={form} />
-        <Button type="submit" isBusy={form.isBusy}>
-          Send
-        </Button>
-      </Stack>
-    </form>
-  );
-}
 
 /** Every owned component, once. Look here before you build another one. */
 export function KitPage() {
@@ -203,6 +170,17 @@ export function KitPage() {
             <CodeEditor label="Sample" language="json" value={text} onChange={setText} />
             <CodeBlock label="sample" text={text} />
             <JsonTree value={{ url: 'https://example.com/', links: ['a', 'b'], count: 3, none: null }} />
+          </Stack>
+        </Card>
+        <Card title="DiffView, FieldDiff">
+          <Stack>
+            <DiffView label="Sample" diff={SAMPLE_DIFF} />
+            <FieldDiff
+              fields={[
+                { field: 'price', kind: 'changed', before: 19, after: 21, difference: 2, share: 0.095 },
+                { field: 'availability', kind: 'added', before: null, after: 'in stock' },
+              ]}
+            />
           </Stack>
         </Card>
         <Card title="EmptyState, FailureState, Notice, Skeleton">

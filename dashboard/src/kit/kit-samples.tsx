@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+import { ApiError } from '../api/api-error.ts';
+import { Button } from './button.tsx';
+import type { TextDiff } from './diff-view.tsx';
+import { Field, TextArea, TextInput } from './field.tsx';
+import { Stack } from './layout.tsx';
+import { FormFailure, useServerForm } from './server-form.tsx';
+
+export const SAMPLE_DIFF: TextDiff = {
+  segments: [
+    { kind: 'skipped', text: '', chars: 812 },
+    { kind: 'same', text: 'Free delivery\nPrice ', chars: 20 },
+    { kind: 'removed', text: '19', chars: 2 },
+    { kind: 'added', text: '21', chars: 2 },
+    { kind: 'same', text: ' EUR\n', chars: 5 },
+    { kind: 'added', text: 'In stock\n', chars: 9 },
+    { kind: 'same', text: 'Contact', chars: 7 },
+  ],
+  addedChars: 11,
+  removedChars: 2,
+  share: 0.015,
+  isCoarse: false,
+  isTruncated: false,
+};
+
+const SAMPLE_FORM = z.object({
+  name: z.string().check(z.minLength(1, 'Give it a name.')),
+  urls: z.string().check(z.regex(/^https?:/, 'Begin with http:// or https://.')),
+});
+
+/** A form whose server, for this sample, refuses the second URL. */
+export function FormSample() {
+  const form = useServerForm({
+    schema: SAMPLE_FORM,
+    defaultValues: { name: '', urls: '' },
+    send: async () => {
+      const details = [{ field: 'urls.1', message: '`urls.1` is no URL. Begin with http:// or https://.' }];
+      throw new ApiError({ status: 422, code: 'VALIDATION_FAILED', message: 'Fields are wrong.', details });
+    },
+  });
+  return (
+    <form onSubmit={form.submit} noValidate>
+      <Stack>
+        <Field label="Name" error={form.errorOf('name')}>
+          <TextInput {...form.register('name')} />
+        </Field>
+        <Field label="URLs" error={form.errorOf('urls')}>
+          <TextArea {...form.register('urls')} />
+        </Field>
+        <FormFailure form={form} />
+        <Button type="submit" isBusy={form.isBusy}>
+          Send
+        </Button>
+      </Stack>
+    </form>
+  );
+}
