@@ -6,7 +6,7 @@ import { type SampleRequest, sampleForms } from './sample-forms.ts';
 
 /** A request of the API in five forms: curl, TypeScript, Python, Go and a call of an MCP tool. */
 export function CodeSamples({ request }: { readonly request: SampleRequest }) {
-  const forms = sampleForms(request);
+  const forms = sampleForms(request, location.origin);
   const [chosen, setChosen] = useState('curl');
   const shown = forms.find(({ name }) => name === chosen) ?? forms[0];
   return (
