@@ -5,6 +5,7 @@ import { Button, IconButton } from './button.tsx';
 import { Chart } from './chart.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { CodeEditor } from './code-editor.tsx';
+import { CodeSamples } from './code-samples.tsx';
 import { ConfirmDialog, Dialog } from './dialog.tsx';
 import { DiffView } from './diff-view.tsx';
 import { Checkbox, Field, Segmented, Select, Switch, TextArea, TextInput } from './field.tsx';
@@ -12,6 +13,7 @@ import { FieldDiff } from './field-diff.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { FormSample, SAMPLE_DIFF } from './kit-samples.tsx';
 import { Card, Columns, Figure, KeyValues, PageHeader, ProgressBar, Row, Stack } from './layout.tsx';
+import { Markdown } from './markdown.tsx';
 import { Menu, MenuItem, MenuSeparator } from './menu.tsx';
 import { EmptyState, FailureState, Notice, Skeleton } from './states.tsx';
 import { Table } from './table.tsx';
@@ -180,6 +182,16 @@ export function KitPage() {
                 { field: 'price', kind: 'changed', before: 19, after: 21, difference: 2, share: 0.095 },
                 { field: 'availability', kind: 'added', before: null, after: 'in stock' },
               ]}
+            />
+          </Stack>
+        </Card>
+        <Card title="Markdown, CodeSamples">
+          <Stack>
+            <Markdown
+              text={'# Title\n\nA **bold** [link](https://example.com/), `code`, <b>HTML</b>\n\n- one\n- two'}
+            />
+            <CodeSamples
+              request={{ method: 'POST', path: '/v1/scrape', body: { url: 'https://example.com/' } }}
             />
           </Stack>
         </Card>
