@@ -1,176 +1,194 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowDown, ArrowUp } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import { formatNumber } from '../format/format.ts';
+import { Button } from './button.tsx';
 import { cx } from './class-names.ts';
 import styles from './data-grid.module.css';
+import { type GridColumn, GridHead, type GridSort, gridTemplate } from './grid-head.tsx';
+import type { RowSource } from './row-source.ts';
+import { FailureNotice } from './states.tsx';
+import { useRowWindow } from './use-row-window.ts';
 
-export interface GridColumn<T> {
-  readonly id: string;
-  readonly head: ReactNode;
-  readonly cell: (row: T) => ReactNode;
-  /** A width of CSS, such as `120px` or `minmax(200px, 2fr)`. */
-  readonly width: string;
-  readonly align?: 'end';
-  readonly isSortable?: boolean;
-}
-
-export interface GridSort {
-  readonly by: string;
-  readonly direction: 'asc' | 'desc';
-}
+export type { GridColumn, GridSort } from './grid-head.tsx';
 
 interface DataGridProps<T> {
   readonly label: string;
   readonly columns: readonly GridColumn<T>[];
-  /** The rows that were loaded so far. */
-  readonly rows: readonly T[];
-  readonly keyOf: (row: T, index: number) => string;
-  /** How many rows there are in all, where that is known. */
-  readonly total?: number | undefined;
-  readonly hasMore: boolean;
-  readonly isLoading: boolean;
-  /** Called when the end of what is loaded comes near. */
-  readonly onMore: () => void;
+  /** `arraySource` for rows that are there, `BlockSource` for a list behind a cursor. */
+  readonly source: RowSource<T>;
   readonly sort?: GridSort | undefined;
   readonly onSort?: (sort: GridSort) => void;
   /** On Enter or a click. */
-  readonly onOpen?: (row: T) => void;
+  readonly onOpen?: (row: T, index: number) => void;
+  /** In place of the rows when there are none. */
+  readonly empty?: ReactNode;
   readonly height?: string;
 }
 
 const ROW_HEIGHT = 38;
-const NEAR_END = 40;
+const HEAD_HEIGHT = 34;
 
 /**
- * A grid of any number of rows, of which only those in sight are in the document. Arrow keys, Page Up/Down, Home and
- * End move the focused row, Enter opens it.
+ * A grid of any number of rows, of which only those in sight are in the document. Arrow keys, Page Up and Down, Home and End
+ * move the active row, Enter opens it. The grid itself has the focus, so that it is not lost with a row that scrolls away.
  */
 export function DataGrid<T>(props: DataGridProps<T>) {
-  const { label, columns, rows, keyOf, total, hasMore, isLoading, onMore, sort, onSort, onOpen, height } =
-    props;
+  const { label, columns, source, sort, onSort, onOpen, empty, height } = props;
+  useSyncExternalStore(
+    (listener) => source.subscribe(listener),
+    () => source.version(),
+  );
+  const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
-  const [focused, setFocused] = useState(0);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 12,
-  });
-  const visible = virtual.getVirtualItems();
-  const last = visible.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (hasMore && !isLoading && last >= rows.length - NEAR_END) onMore();
-  }, [hasMore, isLoading, last, rows.length, onMore]);
+  const [active, setActive] = useState(0);
+  const { count } = source;
+  const rows = useRowWindow(scroller, { count, rowHeight: ROW_HEIGHT, headHeight: HEAD_HEIGHT });
+  const { first, end } = rows;
+  useEffect(() => source.show(first, Math.max(first, end - 1)), [source, first, end]);
 
-  const moveTo = (index: number) => {
-    const next = Math.max(0, Math.min(rows.length - 1, index));
-    setFocused(next);
-    virtual.scrollToIndex(next);
-    requestAnimationFrame(() => {
-      scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus({ preventScroll: true });
-    });
-  };
-  const onKeyDown = (event: KeyboardEvent, index: number) => {
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 }[event.key];
-    const target = event.key === 'Home' ? 0 : event.key === 'End' ? rows.length - 1 : step && index + step;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget || event.altKey || event.metaKey) return;
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: rows.fits, PageUp: -rows.fits }[event.key];
+    const target =
+      event.key === 'Home'
+        ? 0
+        : event.key === 'End'
+          ? count - 1
+          : step === undefined
+            ? undefined
+            : active + step;
     if (target !== undefined) {
       event.preventDefault();
-      moveTo(target);
-    } else if (event.key === 'Enter' && event.target === event.currentTarget) {
-      const row = rows[index];
-      if (row !== undefined) onOpen?.(row);
+      const next = Math.max(0, Math.min(count - 1, target));
+      setActive(next);
+      rows.scrollToRow(next);
+    } else if (event.key === 'Enter') {
+      const row = source.row(active);
+      if (row !== undefined) onOpen?.(row, active);
     }
   };
-  const template = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') };
+  const { template, minWidth } = gridTemplate(columns);
+  const opened = useRef(onOpen);
+  opened.current = onOpen;
+  const open = useCallback((row: T, index: number) => opened.current?.(row, index), []);
+  const drawn = Array.from({ length: Math.max(0, end - first) }, (_, place) => first + place);
 
+  if (empty !== undefined && count === 0 && source.progress === null && source.failure === null) return empty;
   return (
-    <div
-      ref={scroller}
-      className={styles.scroller}
-      {...(height !== undefined && { style: { height } })}
-      role="grid"
-      aria-label={label}
-      aria-rowcount={total ?? (hasMore ? -1 : rows.length)}
-      tabIndex={rows.length === 0 ? 0 : -1}
-    >
-      <div className={styles.head} style={template} role="row" aria-rowindex={1} tabIndex={-1}>
-        {columns.map((column) => (
-          <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />
-        ))}
+    <div className={styles.grid}>
+      <div
+        ref={scroller}
+        className={styles.scroller}
+        {...(height !== undefined && { style: { height } })}
+        role="grid"
+        aria-label={label}
+        aria-rowcount={source.isCounted ? count + 1 : -1}
+        aria-colcount={columns.length}
+        aria-busy={source.progress !== null}
+        aria-activedescendant={active >= first && active < end ? `${id}-${active}` : undefined}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+      >
+        <GridHead columns={columns} template={template} minWidth={minWidth} sort={sort} onSort={onSort} />
+        <div className={styles.rows} style={{ height: rows.height, minWidth }} role="rowgroup">
+          {drawn.map((index) => (
+            <GridRow
+              // Rows that leave at one end are used again at the other: far cheaper than making new ones.
+              key={index % Math.max(1, drawn.length)}
+              id={`${id}-${index}`}
+              index={index}
+              top={index * ROW_HEIGHT - rows.offset}
+              row={source.row(index)}
+              columns={columns}
+              template={template}
+              isActive={index === active}
+              onActivate={setActive}
+              onOpen={onOpen && open}
+            />
+          ))}
+        </div>
       </div>
-      <div className={styles.rows} style={{ height: virtual.getTotalSize() }} role="rowgroup">
-        {visible.map(({ index, start }) => {
-          const row = rows[index];
-          if (row === undefined) return null;
-          return (
-            <div
-              key={keyOf(row, index)}
-              role="row"
-              aria-rowindex={index + 2}
-              data-index={index}
-              tabIndex={index === Math.min(focused, rows.length - 1) ? 0 : -1}
-              className={cx(styles.row, onOpen && styles.opens)}
-              style={{ ...template, transform: `translateY(${start}px)` }}
-              onClick={() => onOpen?.(row)}
-              onKeyDown={(event) => onKeyDown(event, index)}
-              onFocus={() => setFocused(index)}
-            >
-              {columns.map((column) => (
-                <div
-                  key={column.id}
-                  role="gridcell"
-                  tabIndex={-1}
-                  className={cx(styles.cell, column.align === 'end' && styles.end)}
-                >
-                  {column.cell(row)}
-                </div>
-              ))}
-            </div>
-          );
-        })}
-      </div>
-      {isLoading && <div className={styles.loading}>Loading…</div>}
+      <GridFoot source={source} />
     </div>
   );
 }
 
-function HeadCell<T>({
-  column,
-  sort,
-  onSort,
-}: {
-  readonly column: GridColumn<T>;
-  readonly sort: GridSort | undefined;
-  readonly onSort: ((sort: GridSort) => void) | undefined;
-}) {
-  const isSorted = sort?.by === column.id;
-  const order = isSorted ? (sort.direction === 'asc' ? 'ascending' : 'descending') : undefined;
+/** How the loading goes, below the rows, so that nothing moves when it ends. */
+function GridFoot<T>({ source }: { readonly source: RowSource<T> }) {
+  const { progress, failure, count, isCounted } = source;
+  if (failure !== null) {
+    return (
+      <div className={styles.failure}>
+        <FailureNotice failure={failure} />
+        <Button size="small" onClick={() => source.retry()}>
+          Try again
+        </Button>
+      </div>
+    );
+  }
+  const loading =
+    progress === null
+      ? null
+      : progress.isFar
+        ? `Reading on to the rows in sight: ${Math.round(progress.share * 100)} %`
+        : 'Loading…';
   return (
+    <div className={styles.foot}>
+      <span>{`${isCounted ? '' : 'About '}${formatNumber(count)} ${count === 1 ? 'row' : 'rows'}`}</span>
+      <span role="status">{loading}</span>
+    </div>
+  );
+}
+
+interface GridRowProps<T> {
+  readonly id: string;
+  readonly index: number;
+  readonly top: number;
+  readonly row: T | undefined;
+  readonly columns: readonly GridColumn<T>[];
+  readonly template: string;
+  readonly isActive: boolean;
+  readonly onActivate: (index: number) => void;
+  readonly onOpen: ((row: T, index: number) => void) | undefined;
+}
+
+const GridRow = memo(function GridRow<T>(props: GridRowProps<T>) {
+  const { id, index, top, row, columns, template, isActive, onActivate, onOpen } = props;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the focus and handles the keys
     <div
-      role="columnheader"
+      id={id}
+      role="row"
       tabIndex={-1}
-      aria-sort={order}
-      className={cx(styles.headCell, column.align === 'end' && styles.end)}
+      aria-rowindex={index + 2}
+      aria-selected={isActive}
+      className={cx(styles.row, onOpen && styles.opens, isActive && styles.active)}
+      style={{ gridTemplateColumns: template, transform: `translateY(${top}px)` }}
+      onClick={(event) => {
+        onActivate(index);
+        const isLink = (event.target as Element).closest('a, button') !== null;
+        if (!isLink && row !== undefined) onOpen?.(row, index);
+      }}
     >
-      {column.isSortable && onSort ? (
-        <button
-          type="button"
-          className={styles.sort}
-          onClick={() =>
-            onSort({ by: column.id, direction: isSorted && sort.direction === 'asc' ? 'desc' : 'asc' })
-          }
+      {columns.map((column) => (
+        <div
+          key={column.id}
+          role="gridcell"
+          tabIndex={-1}
+          className={cx(styles.cell, column.align === 'end' && styles.end)}
         >
-          {column.head}
-          {isSorted &&
-            (sort.direction === 'asc' ? (
-              <ArrowUp size={13} aria-hidden />
-            ) : (
-              <ArrowDown size={13} aria-hidden />
-            ))}
-        </button>
-      ) : (
-        column.head
-      )}
+          {row === undefined ? <span className={styles.pending} /> : column.cell(row)}
+        </div>
+      ))}
     </div>
   );
-}
+}) as <T>(props: GridRowProps<T>) => ReactNode;
