@@ -9,6 +9,13 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
+FROM ${NODE_IMAGE} AS dashboard
+WORKDIR /app/dashboard
+COPY dashboard/package.json dashboard/package-lock.json dashboard/.npmrc ./
+RUN npm ci --ignore-scripts
+COPY dashboard ./
+RUN npm run build
+
 FROM ${NODE_IMAGE}
 # Chromium renders pages; the fonts are for those that bring none, and tini buries the processes that browsers leave.
 RUN apt-get update \
@@ -25,6 +32,7 @@ ENV NODE_ENV=production \
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY . .
+COPY --from=dashboard /app/dashboard/dist ./dashboard/dist
 RUN install --directory --owner=node --group=node --mode=0750 /data
 USER node
 VOLUME /data

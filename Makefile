@@ -35,15 +35,17 @@ run: setup ## Start the server on http://127.0.0.1:3000
 	@./scrapifie serve $(ARGS)
 
 dev: setup ## Start the server and restart it whenever a source changes
+	@sh scripts/dashboard.sh --or-without
 	@$(NODE) node --watch --disable-warning=ExperimentalWarning src/main.ts serve $(ARGS)
 
 fleet: setup servers browser ## Start a fleet on this machine: servers, APIs, workers, a proxy before them
+	@sh scripts/dashboard.sh --or-without
 	@$(NODE) node --disable-warning=ExperimentalWarning fleet/main.ts $(ARGS)
 
 clients: servers
 	@sh scripts/servers.sh clients
 
-test: servers clients browser lint typecheck signatures ## Check style and types, then run every test
+test: servers clients browser dashboard lint typecheck signatures ## Check style and types, then run every test
 	@sh scripts/setup.sh test/openapi test/firecrawl test/firecrawl/langchain test/mcp
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
@@ -75,7 +77,9 @@ format: setup ## Put the sources into shape
 	@$(NODE) biome check --write .
 
 typecheck: setup ## Check the types
+	@sh scripts/setup.sh dashboard
 	@$(QUIETLY) tsc --noEmit
+	@$(QUIETLY) npm --prefix dashboard run typecheck
 
 signatures: setup ## Check the registry's signatures of the packages, where it offers them
 	@$(NODE) node --disable-warning=ExperimentalWarning scripts/check-signatures.ts
@@ -95,4 +99,4 @@ docker: ## Build the container image; IMAGE names it
 	@docker build --build-arg NODE_IMAGE=$(NODE_IMAGE) --tag $(IMAGE) .
 
 clean: ## Remove what can be installed or built again; data stays
-	@rm -rf node_modules bench/node_modules test/openapi/node_modules test/firecrawl/node_modules test/firecrawl/langchain/node_modules test/mcp/node_modules dist coverage .tools
+	@rm -rf node_modules bench/node_modules test/openapi/node_modules test/firecrawl/node_modules test/firecrawl/langchain/node_modules test/mcp/node_modules dashboard/node_modules dashboard/dist dist coverage .tools

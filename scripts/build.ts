@@ -1,5 +1,6 @@
 // Compiles the sources into dist, which the npm package has in place of them. Of the declarations only those stay that
-// `exports` of package.json lead to: the others describe parts that no import reaches. Usage: node scripts/build.ts
+// `exports` of package.json lead to: the others describe parts that no import reaches. The dashboard is built as well.
+// Usage: node scripts/build.ts
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,6 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const ENTRIES = ['library/index.d.ts', 'plugins/index.d.ts'].map((path) => join(dist, path));
 
+execFileSync('sh', [join(root, 'scripts/dashboard.sh')], { stdio: 'inherit' });
 rmSync(dist, { recursive: true, force: true });
 execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', join(root, 'tsconfig.build.json')], {
   stdio: 'inherit',

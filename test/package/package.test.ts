@@ -14,7 +14,7 @@ const RUN_MS = 60_000;
 const MOST_BYTES = 2_500_000;
 /** What the package may have; a test, a fixture or a source map in it would be of no use to anyone. */
 const EXPECTED =
-  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|CONTRIBUTING\.md|bench\/results\/latest\.md|docs\/.*\.(?:md|svg|css|js)|sdk\/\w+\/README\.md|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts))$/;
+  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|CONTRIBUTING\.md|bench\/results\/latest\.md|docs\/.*\.(?:md|svg|css|js)|sdk\/\w+\/README\.md|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts)|dashboard\/dist\/(?:index\.html|[\w-]+\.(?:js|svg)|assets\/[\w.-]+\.(?:js|css|woff2|svg|png)))$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-package-'));
 const app = join(folder, 'app');
@@ -58,6 +58,7 @@ describe('the npm package', () => {
     const paths = packed.files.map(({ path }) => path);
     expect(paths.filter((path) => !EXPECTED.test(path))).toEqual([]);
     expect(paths).toContain('dist/main.js');
+    expect(paths).toContain('dashboard/dist/index.html');
     expect(packed.size).toBeLessThan(MOST_BYTES);
   });
 
@@ -95,6 +96,8 @@ describe('the npm package', () => {
         // The documentation is made of files of the package.
         const page = await fetch(`${url}/help/quickstart`);
         expect([page.status, (await page.text()).includes('Quickstart')]).toEqual([200, true]);
+        const dashboard = await fetch(url, { headers: { accept: 'text/html' } });
+        expect(await dashboard.text()).toContain('/assets/');
         break;
       }
       expect(output).toContain('http://127.0.0.1:');
