@@ -59,6 +59,7 @@ import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
 import { addMcpRoutes } from './routes/mcp.ts';
 import { addMonitorRoutes } from './routes/monitors.ts';
+import { addPreviewRoutes } from './routes/previews.ts';
 import { addProxyRoutes } from './routes/proxies.ts';
 import { addQueryRoutes } from './routes/query.ts';
 import { addReextractRoutes } from './routes/reextract.ts';
@@ -96,6 +97,7 @@ const ROUTES = [
   addSearchRoutes,
   addEventRoutes,
   addArtifactRoutes,
+  addPreviewRoutes,
   addExportRoutes,
   addSnapshotRoutes,
   addSnapshotDiffRoutes,

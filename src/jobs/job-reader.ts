@@ -92,6 +92,8 @@ export interface JobReader {
   scraped(id: JobId, wanted: Wanted, sourceUrl: string): Promise<ScrapeResult>;
   /** What a map that has ended found. Throws the error of its start page when it found nothing; else as `scraped`. */
   mapped(id: JobId, query: MapQuery): Promise<MapResult>;
+  /** A stored page of the job. Throws NOT_FOUND. */
+  page(job: Job, taskId: string): Promise<Page>;
   /** What a page has under this name, as `artifactsOf` gives them. Throws NOT_FOUND, and EXPIRED for one that was deleted. */
   artifact(job: Job, taskId: string, name: string): Promise<NamedArtifact>;
   /** Its bytes. Throws NOT_FOUND when they are gone, and why they cannot be read for now. */
@@ -171,6 +173,11 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     if (items.length === limit) return { items, nextCursor: 'denied:' };
     const denied = await errors(job, { cursor: 'denied:', limit: limit - items.length });
     return { items: [...items, ...denied.items], nextCursor: denied.nextCursor };
+  }
+
+  async function pageAt(job: Job, taskId: string): Promise<Page | null> {
+    requireLedger(job);
+    return TASK_ID.test(taskId) ? store.getPage(job.id, Number(taskId) as TaskId) : null;
   }
 
   async function results(
@@ -291,9 +298,13 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     scraped: (id, wanted, sourceUrl) => namingJob(id, scraped(id, wanted, sourceUrl)),
     mapped: (id, query) => namingJob(id, mapped(id, query)),
 
+    async page(job, taskId) {
+      const page = await pageAt(job, taskId);
+      if (page === null) throw new ScrapifieError('NOT_FOUND', `The job has no page ${taskId.slice(0, 20)}.`);
+      return page;
+    },
     async artifact(job, taskId, name) {
-      requireLedger(job);
-      const page = TASK_ID.test(taskId) ? await store.getPage(job.id, Number(taskId) as TaskId) : null;
+      const page = await pageAt(job, taskId);
       const { rendered } = page === null ? {} : readRecord(page.record);
       const found = rendered === undefined ? [] : artifactsOf(rendered);
       const artifact = found.find((each) => each.name === name);

@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { entriesWithoutIntegrity, type LockFile, missingEntries } from '../../scripts/lock-file.ts';
 
-const folders = ['.', 'bench', 'dashboard', 'test/openapi', 'test/mcp'].filter((folder) => existsSync(lockOf(folder)));
+const folders = ['.', 'bench', 'dashboard', 'test/openapi', 'test/mcp'].filter((folder) =>
+  existsSync(lockOf(folder)),
+);
 
 function lockOf(folder: string): URL {
   return new URL(`../../${folder}/package-lock.json`, import.meta.url);

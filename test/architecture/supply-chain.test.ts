@@ -81,7 +81,7 @@ describe('a release', () => {
 
   it('takes its base image from one place', () => {
     const images = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
-    expect(images).toHaveLength(2);
+    expect(images).toHaveLength(3);
     for (const image of images) expect(image).toMatch(/^\$\{NODE_IMAGE\}$/);
   });
 });

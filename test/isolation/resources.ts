@@ -93,18 +93,26 @@ async function makeSnapshot(owner: Tenant): Promise<string> {
 /** An export is written by a thread of its own, which has to start first. */
 const EXPORT_WAIT = { timeout: 30_000 };
 
+const pageOfJob: Maker = {
+  async make(owner) {
+    const { own, missing } = await endedJob.make(owner);
+    const pages = await owner.get(`/v1/jobs/${own.id}/results`);
+    const url = String(pages.at('data.items.0.screenshot.url'));
+    const [, page = ''] = /\/pages\/([^/]+)\/artifacts\//.exec(url) ?? [];
+    return { own: { ...own, page }, missing: { ...missing, page } };
+  },
+};
+
 export const MAKERS: Readonly<Record<string, Maker>> = {
   '/v1/jobs/{id}': endedJob,
   '/v1/jobs/{id}/pages/{page}/artifacts/{name}': {
     async make(owner) {
-      const { own, missing } = await endedJob.make(owner);
-      const pages = await owner.get(`/v1/jobs/${own.id}/results`);
-      const url = String(pages.at('data.items.0.screenshot.url'));
-      const [, page = ''] = /\/pages\/([^/]+)\/artifacts\//.exec(url) ?? [];
-      const rest = { page, name: 'screenshot' };
+      const { own, missing } = await pageOfJob.make(owner);
+      const rest = { name: 'screenshot' };
       return { own: { ...own, ...rest }, missing: { ...missing, ...rest } };
     },
   },
+  '/v1/jobs/{id}/pages/{page}/preview': pageOfJob,
   '/v1/exports/{id}': {
     async make(owner) {
       const { own } = await endedJob.make(owner);

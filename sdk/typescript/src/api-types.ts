@@ -476,6 +476,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs/{id}/pages/{page}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page to look at, made harmless
+         * @description The stored HTML, as the browser had it where the page was rendered, written anew without scripts, forms, frames and addresses that a browser would ask for, and under a policy that refuses all of them: safe to be shown in a frame. Pages of more than a million characters are cut. Needs a key with the scope `jobs:read`.
+         */
+        get: operations["previewPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/snapshots/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A snapshot to look at, made harmless
+         * @description The stored HTML, as the browser had it where the page was rendered, written anew without scripts, forms, frames and addresses that a browser would ask for, and under a policy that refuses all of them: safe to be shown in a frame. Pages of more than a million characters are cut. Needs a key with the scope `jobs:read`.
+         */
+        get: operations["previewSnapshot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{id}/exports": {
         parameters: {
             query?: never;
@@ -2011,7 +2051,7 @@ export interface components {
             waitingFor?: {
                 host: string;
                 /** @enum {string} */
-                code: "VALIDATION_FAILED" | "BAD_REQUEST" | "MALFORMED_JSON" | "INVALID_URL" | "UNSUPPORTED_OPTION" | "QUERY_TOO_LARGE" | "QUERY_TIMEOUT" | "QUERY_REFUSED" | "QUERY_FAILED" | "INVALID_USAGE" | "UNAUTHENTICATED" | "FORBIDDEN" | "ACCOUNT_DISABLED" | "STORAGE_LIMIT" | "CONSENT_REQUIRED" | "CREDITS_EXHAUSTED" | "NOT_FOUND" | "SESSION_EXPIRED" | "EXPIRED" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_MISMATCH" | "RANGE_NOT_SATISFIABLE" | "BAD_ARCHIVE" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUEUE_FULL" | "TOO_MANY_STREAMS" | "TOO_MANY_QUERIES" | "OVERLOADED" | "SHUTTING_DOWN" | "REQUEST_TIMEOUT" | "INTERNAL" | "INVALID_SETTINGS" | "INVALID_POLICY" | "QUERY_UNAVAILABLE" | "DATA_DIR_UNUSABLE" | "DATA_DIR_LOCKED" | "AUDIT_LOG_BROKEN" | "DATABASE_CORRUPT" | "BACKUP_DAMAGED" | "PLACE_NOT_EMPTY" | "STORE_IN_USE" | "SCHEMA_TOO_NEW" | "DISK_FULL" | "STORE_UNAVAILABLE" | "STORE_REFUSED" | "QUEUE_UNAVAILABLE" | "QUEUE_REFUSED" | "QUEUE_UNSAFE" | "BLOBS_UNAVAILABLE" | "BLOBS_REFUSED" | "INVALID_PROXY_FILE" | "NO_BROWSER" | "SEARCH_UNAVAILABLE" | "OIDC_UNAVAILABLE" | "CREDENTIALS_UNAVAILABLE" | "API_UNREACHABLE" | "PORT_IN_USE" | "LISTEN_FAILED" | "ADDRESS_REFUSED" | "ROBOTS_DISALLOWED" | "ROBOTS_UNREACHABLE" | "DOMAIN_DENIED" | "NO_WORKER" | "BROWSER_UNAVAILABLE" | "BROWSERS_BUSY" | "NO_HEALTHY_PROXY" | "OUTSIDE_HOURS" | "CIRCUIT_OPEN" | "NOT_IN_ARCHIVE" | "BUDGET_SPENT" | "CANCELLED" | "DNS_FAILED" | "CONNECT_FAILED" | "TLS_FAILED" | "CONNECTION_RESET" | "HEADERS_TIMEOUT" | "BODY_TIMEOUT" | "TASK_TIMEOUT" | "BODY_LIMIT_EXCEEDED" | "HEADERS_LIMIT_EXCEEDED" | "RESPONSE_FLOOD" | "BAD_ENCODING" | "PROTOCOL_ERROR" | "TOO_MANY_REDIRECTS" | "REDIRECT_LOOP" | "BAD_REDIRECT" | "HTTP_ERROR" | "HOST_RATE_LIMITED" | "BLOCKED" | "CAPTCHA" | "LOGIN_FAILED" | "LOGIN_REQUIRED" | "PROXY_FAILED" | "BROWSER_CRASHED" | "BROWSER_LOST" | "ACTION_FAILED" | "CAPTCHA_UNSOLVED" | "EXPORT_FAILED" | "EXTRACTION_FAILED" | "PLUGIN_FAILED" | "WORKER_DIED" | "UNSTORABLE";
+                code: "VALIDATION_FAILED" | "BAD_REQUEST" | "MALFORMED_JSON" | "INVALID_URL" | "UNSUPPORTED_OPTION" | "QUERY_TOO_LARGE" | "QUERY_TIMEOUT" | "QUERY_REFUSED" | "QUERY_FAILED" | "INVALID_USAGE" | "UNAUTHENTICATED" | "FORBIDDEN" | "CROSS_SITE" | "ACCOUNT_DISABLED" | "STORAGE_LIMIT" | "CONSENT_REQUIRED" | "CREDITS_EXHAUSTED" | "NOT_FOUND" | "SESSION_EXPIRED" | "EXPIRED" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_MISMATCH" | "RANGE_NOT_SATISFIABLE" | "BAD_ARCHIVE" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUEUE_FULL" | "TOO_MANY_STREAMS" | "TOO_MANY_QUERIES" | "OVERLOADED" | "SHUTTING_DOWN" | "REQUEST_TIMEOUT" | "INTERNAL" | "INVALID_SETTINGS" | "INVALID_POLICY" | "QUERY_UNAVAILABLE" | "DATA_DIR_UNUSABLE" | "DATA_DIR_LOCKED" | "AUDIT_LOG_BROKEN" | "DATABASE_CORRUPT" | "BACKUP_DAMAGED" | "PLACE_NOT_EMPTY" | "STORE_IN_USE" | "SCHEMA_TOO_NEW" | "DISK_FULL" | "STORE_UNAVAILABLE" | "STORE_REFUSED" | "QUEUE_UNAVAILABLE" | "QUEUE_REFUSED" | "QUEUE_UNSAFE" | "BLOBS_UNAVAILABLE" | "BLOBS_REFUSED" | "INVALID_PROXY_FILE" | "NO_BROWSER" | "SEARCH_UNAVAILABLE" | "OIDC_UNAVAILABLE" | "CREDENTIALS_UNAVAILABLE" | "API_UNREACHABLE" | "PORT_IN_USE" | "LISTEN_FAILED" | "ADDRESS_REFUSED" | "ROBOTS_DISALLOWED" | "ROBOTS_UNREACHABLE" | "DOMAIN_DENIED" | "NO_WORKER" | "BROWSER_UNAVAILABLE" | "BROWSERS_BUSY" | "NO_HEALTHY_PROXY" | "OUTSIDE_HOURS" | "CIRCUIT_OPEN" | "NOT_IN_ARCHIVE" | "BUDGET_SPENT" | "CANCELLED" | "DNS_FAILED" | "CONNECT_FAILED" | "TLS_FAILED" | "CONNECTION_RESET" | "HEADERS_TIMEOUT" | "BODY_TIMEOUT" | "TASK_TIMEOUT" | "BODY_LIMIT_EXCEEDED" | "HEADERS_LIMIT_EXCEEDED" | "RESPONSE_FLOOD" | "BAD_ENCODING" | "PROTOCOL_ERROR" | "TOO_MANY_REDIRECTS" | "REDIRECT_LOOP" | "BAD_REDIRECT" | "HTTP_ERROR" | "HOST_RATE_LIMITED" | "BLOCKED" | "CAPTCHA" | "LOGIN_FAILED" | "LOGIN_REQUIRED" | "PROXY_FAILED" | "BROWSER_CRASHED" | "BROWSER_LOST" | "ACTION_FAILED" | "CAPTCHA_UNSOLVED" | "EXPORT_FAILED" | "EXTRACTION_FAILED" | "PLUGIN_FAILED" | "WORKER_DIED" | "UNSTORABLE";
                 message: string;
                 /**
                  * Format: date-time
@@ -7345,6 +7385,90 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    previewPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job. */
+                id: string;
+                /** @description The page, as in the addresses of its artifacts. */
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    previewSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The snapshot. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
             };
             /** @description The request cannot be done as it is. */
             "4XX": {

@@ -1,0 +1,124 @@
+import { decodeHTMLAttribute } from 'entities/decode';
+import { HtmlScanner, type ScanHandler } from '../../extract/html/scanner.ts';
+import { TAG } from '../../extract/html/tag.ts';
+
+/** Longer pages are cut: the main thread writes them. */
+const MOST_CHARS = 1_000_000;
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** Elements that only show something. Every other tag is left out; what stands inside it stays. */
+const SHOWN = words(`
+  a abbr address article aside b bdi bdo big blockquote body br button caption center cite code col colgroup data dd del
+  details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr html i img input
+  ins kbd label legend li main mark menu meter nav ol optgroup option output p picture pre progress q rp rt ruby s samp
+  search section select small span strike strong style sub summary sup table tbody td template textarea tfoot th thead
+  time tr tt u ul var wbr
+`);
+/** They do nothing in the preview. */
+const CONTROLS = words('button fieldset input optgroup option select textarea');
+const ATTRIBUTES = words(`
+  align alt bgcolor border cellpadding cellspacing checked class color cols colspan datetime dir face headers height hidden
+  high id label lang low max min multiple nowrap open optimum placeholder reversed role rows rowspan scope selected size
+  span start style title type valign value width
+`);
+const ARIA = /^aria-[a-z]+$/;
+/** Inline pictures, and no SVG, which is a document of its own. */
+const INLINE_PICTURE = /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)[;,]/i;
+/** Their content is text; that of all other raw elements (scripts, frames …) is left out. */
+const PLAIN_TEXT: ReadonlySet<number> = new Set([0, TAG.textarea, TAG.xmp, TAG.plaintext]);
+
+const START = `<!doctype html><meta charset="utf-8"><style>a[title]{text-decoration:underline;cursor:help}</style>\n`;
+
+/**
+ * A page that shows what a stored one said, and can do nothing: no scripts, forms, frames, embedded documents, SVG,
+ * redirects, bases or handlers, and no address in it that a browser would ask for or go to. Links tell where they lead
+ * in their title. It is written anew from the tokens of the page and has only names of the lists above, so that no
+ * markup of the page, however broken, becomes something else in it.
+ */
+export function inertPage(html: string): string {
+  const writer = new InertWriter(html.slice(0, MOST_CHARS));
+  return `${START}${writer.write()}`;
+}
+
+class InertWriter implements ScanHandler {
+  /** Elements of SVG are left out like all unknown ones, so the page has HTML alone. */
+  readonly isForeign = false;
+  readonly #html: string;
+  readonly #scanner = new HtmlScanner();
+  readonly #parts: string[] = [];
+
+  constructor(html: string) {
+    this.#html = html;
+  }
+
+  write(): string {
+    this.#scanner.scan(this.#html, this);
+    return this.#parts.join('');
+  }
+
+  text(start: number, end: number): void {
+    this.#parts.push(withoutTags(this.#html.slice(start, end)));
+  }
+
+  rawText(tag: number, start: number, end: number): void {
+    const text = this.#html.slice(start, end);
+    if (tag === TAG.style) this.#parts.push(inertStyle(text));
+    else if (PLAIN_TEXT.has(tag)) this.#parts.push(withoutTags(text));
+  }
+
+  open(): void {
+    const name = this.#name();
+    if (name !== null) this.#parts.push(`<${name}${this.#attributes(name)}>`);
+  }
+
+  close(): void {
+    const name = this.#name();
+    if (name !== null) this.#parts.push(`</${name}>`);
+  }
+
+  /** Of the current tag, as it is written; null: not at all. */
+  #name(): string | null {
+    const { nameStart, nameEnd } = this.#scanner;
+    const name = this.#html.slice(nameStart, nameEnd).toLowerCase();
+    // A page with scripts has shown nothing of it.
+    if (name === 'noscript') return 'template';
+    if (name === 'xmp' || name === 'plaintext') return 'pre';
+    return SHOWN.has(name) ? name : null;
+  }
+
+  #attributes(tag: string): string {
+    const { ranges, attributeCount } = this.#scanner;
+    const written = new Map<string, string>();
+    let target: string | null = null;
+    for (let slot = 0; slot < attributeCount * 4; slot += 4) {
+      const name = this.#html.slice(ranges[slot], ranges[slot + 1]).toLowerCase();
+      const value = decodeHTMLAttribute(this.#html.slice(ranges[slot + 2], ranges[slot + 3]));
+      if (written.has(name)) continue;
+      if (name === 'style') written.set(name, inertStyle(value));
+      else if (ATTRIBUTES.has(name) || ARIA.test(name)) written.set(name, value);
+      else if (name === 'src' && tag === 'img' && INLINE_PICTURE.test(value)) written.set(name, value);
+      else if (name === 'href' && tag === 'a') target ??= value;
+    }
+    if (target !== null && !written.has('title')) written.set('title', target);
+    if (CONTROLS.has(tag)) written.set('disabled', '');
+    return [...written].map(([name, value]) => ` ${name}="${quotable(value)}"`).join('');
+  }
+}
+
+/** Entities stay as they are. */
+const withoutTags = (text: string): string => text.replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const quotable = (value: string): string =>
+  value.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/**
+ * CSS without addresses, as far as they are written plainly; those that are not, the policy of the answer refuses. What
+ * is taken away is replaced by something else: a gap could join the parts of an end tag.
+ */
+function inertStyle(css: string): string {
+  return css
+    .replace(/@import/gi, '@-no-import')
+    .replace(/url\(\s*(?!\s*["']?data:)[^)]*\)?/gi, 'url(data:,)')
+    .replaceAll('<', '\\3c ');
+}
