@@ -962,6 +962,8 @@ type DomainDetailRobots struct {
 	FetchedAt time.Time `json:"fetchedAt"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	Reason    string    `json:"reason"`
+	// The file as it is stored; empty where there is none.
+	Body string `json:"body"`
 }
 
 // DomainDetailOptOut is a part of the API.
@@ -972,6 +974,36 @@ type DomainDetailOptOut struct {
 	At      time.Time `json:"at"`
 	// Least time between two requests; null: there are none at all.
 	MinDelayMs *int64 `json:"minDelayMs"`
+}
+
+// Estimate is a part of the API.
+type Estimate struct {
+	// Pages that will be fetched.
+	Pages EstimatePages `json:"pages"`
+	// Time at the pace of the hosts.
+	DurationMs EstimatePages `json:"durationMs"`
+	// From one attempt by the cheapest engine to the dearest attempt that the policy allows.
+	Credits EstimatePages `json:"credits"`
+	// The pace of the first 20 hosts.
+	Hosts []EstimateHosts `json:"hosts"`
+	// How the figures came about, as sentences.
+	Reasons []string `json:"reasons"`
+}
+
+// EstimatePages: Pages that will be fetched.
+type EstimatePages struct {
+	Low float64 `json:"low"`
+	// Null: nothing bounds it.
+	High *float64 `json:"high"`
+}
+
+// EstimateHosts is a part of the API.
+type EstimateHosts struct {
+	Host string `json:"host"`
+	// Between two requests; 0: no pace is set.
+	PauseMs     float64 `json:"pauseMs"`
+	Concurrency int64   `json:"concurrency"`
+	Reason      string  `json:"reason"`
 }
 
 // Export is a part of the API.
@@ -1097,6 +1129,47 @@ type SiteChangeComparisonFields struct {
 	Share      *float64 `json:"share,omitempty"`
 	// JSON Patch (RFC 6902), between lists and objects.
 	Patch []any `json:"patch,omitempty"`
+}
+
+// JobPageLinks is a part of the API.
+type JobPageLinks struct {
+	// As the job knows it.
+	URL string `json:"url"`
+	// Null when the job does not know the URL.
+	State   *string `json:"state"`
+	FoundBy *string `json:"foundBy"`
+	// The page on which the job first found it.
+	FoundOn *string `json:"foundOn"`
+	// Without a stored page there are no outgoing links.
+	HasPage       bool                   `json:"hasPage"`
+	Outgoing      []JobPageLinksOutgoing `json:"outgoing"`
+	OutgoingCount int64                  `json:"outgoingCount"`
+	Incoming      []JobPageLinksIncoming `json:"incoming"`
+	// Where the incoming links of more pages are looked for; null when all pages were.
+	NextCursor *string `json:"nextCursor"`
+}
+
+// JobPageLinksOutgoing is a part of the API.
+type JobPageLinksOutgoing struct {
+	URL  string `json:"url"`
+	Text string `json:"text"`
+	Rel  string `json:"rel"`
+	// The element it stood in.
+	From       string `json:"from"`
+	IsInternal bool   `json:"isInternal"`
+	// What became of its target in this job; null when the job does not know it.
+	State      *string `json:"state"`
+	StatusCode *int64  `json:"statusCode"`
+	ErrorCode  *string `json:"errorCode"`
+	Rule       *string `json:"rule"`
+}
+
+// JobPageLinksIncoming is a part of the API.
+type JobPageLinksIncoming struct {
+	URL   string  `json:"url"`
+	Title *string `json:"title"`
+	Text  string  `json:"text"`
+	Rel   string  `json:"rel"`
 }
 
 // JobRow is a part of the API.
@@ -1232,6 +1305,21 @@ type JobSummaryTimelinePoints struct {
 	Done   int64     `json:"done"`
 	Failed int64     `json:"failed"`
 	Bytes  int64     `json:"bytes"`
+}
+
+// JobPath is a part of the API.
+type JobPath struct {
+	// The next part of the address; ends with a slash where more follows.
+	Name string `json:"name"`
+	// The whole beginning; of a folder, a value for `under`.
+	URL      string `json:"url"`
+	IsFolder bool   `json:"isFolder"`
+	// Pages below it, or with this address and any query.
+	URLs    int64 `json:"urls"`
+	Done    int64 `json:"done"`
+	Failed  int64 `json:"failed"`
+	Skipped int64 `json:"skipped"`
+	Denied  int64 `json:"denied"`
 }
 
 // Monitor is a part of the API.
@@ -1560,6 +1648,29 @@ type RetentionOwn struct {
 	SnapshotsMs *int64 `json:"snapshotsMs"`
 	MaxJobs     *int64 `json:"maxJobs"`
 	MaxBytes    *int64 `json:"maxBytes"`
+}
+
+// RobotsTest is a part of the API.
+type RobotsTest struct {
+	URL       string `json:"url"`
+	UserAgent string `json:"userAgent"`
+	// Null when the robots.txt of the host was never fetched.
+	IsAllowed *bool `json:"isAllowed"`
+	// The line that decided; null when none matched.
+	Rule *string `json:"rule"`
+	// Its number, from 1.
+	Line    *int64 `json:"line"`
+	Message string `json:"message"`
+	// The pause that the file asks for between requests.
+	CrawlDelayMs *float64 `json:"crawlDelayMs"`
+	Sitemaps     []string `json:"sitemaps"`
+	// Which file was asked: the stored one, the one of the request, or none.
+	Source string `json:"source"`
+	// Of the stored file.
+	Status    *string    `json:"status"`
+	FetchedAt *time.Time `json:"fetchedAt"`
+	// Whether the policy of the host obeys robots.txt.
+	Policy string `json:"policy"`
 }
 
 // SearchHit is a part of the API.

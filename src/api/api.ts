@@ -7,6 +7,7 @@ import { parsePlainly } from '../config/plain-problems.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
 import type { AccountId, KeyId } from '../model/ids.ts';
+import { createQueries } from '../query/queries.ts';
 import { openVault } from '../sessions/vault.ts';
 import { guardRoutes } from './access/access.ts';
 import { createBearerTokens } from './access/bearer-tokens.ts';
@@ -45,6 +46,7 @@ import { addCreditRoutes } from './routes/credits.ts';
 import { addDashboardRoutes } from './routes/dashboard.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
+import { addEstimateRoutes } from './routes/estimate.ts';
 import { addEventRoutes } from './routes/events.ts';
 import { addExportRoutes } from './routes/exports.ts';
 import { addExtractRoutes } from './routes/extract.ts';
@@ -52,6 +54,7 @@ import { addHealthRoutes } from './routes/health.ts';
 import { addHelpRoutes } from './routes/help.ts';
 import { createIdempotency } from './routes/idempotency.ts';
 import { addJobDiffRoutes } from './routes/job-diff.ts';
+import { addJobLinkRoutes } from './routes/job-links.ts';
 import { addJobPageRoutes } from './routes/job-pages.ts';
 import { addJobRowRoutes } from './routes/job-rows.ts';
 import { addJobRoutes } from './routes/jobs.ts';
@@ -64,6 +67,7 @@ import { addProxyRoutes } from './routes/proxies.ts';
 import { addQueryRoutes } from './routes/query.ts';
 import { addReextractRoutes } from './routes/reextract.ts';
 import { addRetentionRoutes } from './routes/retention.ts';
+import { addRobotsTestRoutes } from './routes/robots-test.ts';
 import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScheduleRoutes } from './routes/schedules.ts';
@@ -88,9 +92,11 @@ const ROUTES = [
   addCrawlRoutes,
   addMapRoutes,
   addExtractRoutes,
+  addEstimateRoutes,
   addJobRoutes,
   addJobPageRoutes,
   addJobRowRoutes,
+  addJobLinkRoutes,
   addJobDiffRoutes,
   addReextractRoutes,
   addQueryRoutes,
@@ -108,6 +114,7 @@ const ROUTES = [
   addWebhookRoutes,
   addProxyRoutes,
   addDomainRoutes,
+  addRobotsTestRoutes,
   addBotRoutes,
   addConfirmMailRoutes,
   addKeyRoutes,
@@ -245,6 +252,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     dashboard: pages === null || signIns === null ? null : { pages, signIns, authentication },
     idempotency: createIdempotency(store, jobs),
     comparisons,
+    queries: createQueries(store),
   };
   for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
   if (deps.onlyOperations !== true) {

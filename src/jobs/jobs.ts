@@ -93,6 +93,8 @@ export interface Jobs {
   map(request: MapRequest, account: AccountId, given?: Given): Promise<Job>;
   /** Throws what a job of this request would be refused for by what it says; nothing is stored. */
   verify(job: JobRequest, account: AccountId, given?: Given): Promise<void>;
+  /** The most microcredits that one attempt of such a job may cost. */
+  mostPerAttempt(options: JobOptions, hosts: readonly HostKey[]): number;
   /**
    * Scrapes and waits. Throws REQUEST_TIMEOUT with the job's id, or why there is no page. A job that cannot end in time,
    * because its host is held for longer, is cancelled, and the error says until when.
@@ -307,6 +309,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       const { options } = possible(draftOf(job, consents, given.operator));
       await requireAccess({ ...options, credentials: given.credentials ?? 'use' }, account);
     },
+
+    mostPerAttempt: (options, hosts) => deps.reserveFor?.(options, hosts) ?? 0,
 
     async scrapeNow(request, account, given = {}) {
       const draft = possible(draftScrape(request, consents, given.operator));

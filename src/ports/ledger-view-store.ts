@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors/registry.ts';
-import type { JobSeq, TaskId } from '../model/ids.ts';
+import type { JobSeq, TaskId, UrlKey } from '../model/ids.ts';
 import type { FoundBy, TaskKind, TaskState } from '../model/task.ts';
 import type { ListPage } from './store.ts';
 
@@ -18,6 +18,40 @@ export interface LedgerViewStore {
   listLedgerRows(query: LedgerRowQuery): Promise<ListPage<LedgerRow>>;
   /** How many URLs have what in common. Looks at all URLs of the job. */
   countLedger(query: LedgerCountQuery): Promise<LedgerCounts>;
+  /**
+   * The next parts of the URLs that begin with `under`, in the order of their bytes, with what became of the URLs below
+   * each. A part ends with a slash where more follows; queries are left out. Looks at all URLs of the job.
+   */
+  listLedgerPaths(query: LedgerPathQuery): Promise<readonly LedgerPath[]>;
+  /** What became of those URLs that the job knows. */
+  findLedgerStates(job: JobSeq, urlKeys: readonly UrlKey[], limitMs: number): Promise<readonly LedgerState[]>;
+}
+
+export interface LedgerPathQuery {
+  readonly job: JobSeq;
+  /** The beginning of URLs, up to a slash; empty: the parts are origins. */
+  readonly under: string;
+  /** Only parts behind this one. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+  readonly limitMs: number;
+}
+
+export interface LedgerPath {
+  readonly name: string;
+  readonly urls: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly denied: number;
+}
+
+export interface LedgerState {
+  readonly urlKey: UrlKey;
+  readonly state: TaskState;
+  readonly rule: string | null;
+  readonly errorCode: ErrorCode | null;
+  readonly statusCode: number | null;
 }
 
 /** URLs that a filtered list in the order of discovery looks at for one answer. */

@@ -7,6 +7,7 @@ import type {
   LedgerCounts,
   LedgerFilter,
   LedgerOrder,
+  LedgerPath,
   LedgerRow,
   LedgerViewStore,
 } from '../ports/ledger-view-store.ts';
@@ -18,6 +19,13 @@ export interface JobViews {
   rows(job: Job, query: JobRowQuery): Promise<ListPage<LedgerRow>>;
   /** Throws EXPIRED, QUERY_TIMEOUT. May be some seconds old while the job goes on, see `at`. */
   counts(job: Job, filter: LedgerFilter): Promise<JobCounts>;
+  /** The parts of the site's addresses below `under`, see `listLedgerPaths`. Throws EXPIRED, QUERY_TIMEOUT. */
+  paths(job: Job, under: string, query: PathQuery): Promise<ListPage<LedgerPath>>;
+}
+
+export interface PathQuery {
+  readonly cursor: string | undefined;
+  readonly limit: number;
 }
 
 export interface JobRowQuery {
@@ -104,6 +112,19 @@ export function createJobViews(store: LedgerViewStore, now: () => number): JobVi
         limit,
         limitMs: ROWS_LIMIT_MS,
       });
+    },
+
+    async paths(job, under, { cursor, limit }) {
+      requireLedger(job);
+      const found = await store.listLedgerPaths({
+        job: job.seq,
+        under,
+        after: cursor,
+        limit: limit + 1,
+        limitMs: ROWS_LIMIT_MS,
+      });
+      const items = found.slice(0, limit);
+      return { items, nextCursor: found.length > limit ? (items.at(-1)?.name ?? null) : null };
     },
 
     async counts(job, filter) {

@@ -72,7 +72,7 @@ const activeHours = z
   .nullable()
   .describe('Times outside of these hours are left out; null: none are.');
 
-const scheduledJobSchema = z
+export const scheduledJobSchema = z
   .discriminatedUnion('kind', [
     scrapeRequestSchema.safeExtend({ kind: z.literal('scrape') }),
     batchRequestSchema.safeExtend({ kind: z.literal('batch') }),

@@ -104,6 +104,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a scrape, batch or crawl will take and cost, before it is started
+         * @description Nothing is fetched. A request that would be refused for what it says is refused here as well. Needs a key with the scope `jobs:read`.
+         */
+        post: operations["estimateJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs": {
         parameters: {
             query?: never;
@@ -320,6 +340,46 @@ export interface paths {
          * @description With the filters of `rows`, only of the URLs that they leave. Needs a key with the scope `jobs:read`.
          */
         get: operations["summarizeJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/tree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The addresses of a job as a tree: what is below a beginning, with counts
+         * @description The addresses of a job as a tree: what is below a beginning, with counts. Needs a key with the scope `jobs:read`.
+         */
+        get: operations["listJobPaths"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Links of one page of a job: where it leads, and which pages lead to it
+         * @description Of the outgoing links the first 1000 are shown. Incoming links are looked for in the stored pages of the job, 20,000 at a time: an answer may have none although `nextCursor` leads on. Answers with a cursor have no outgoing links. Needs a key with the scope `jobs:read`.
+         */
+        get: operations["getJobPageLinks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1391,6 +1451,26 @@ export interface paths {
          * @description Take an opt-out back. For the operator: a key with the scope `admin` of the account "default".
          */
         delete: operations["removeOptOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/domains/{host}/robots-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * May a URL of the host be fetched, by its robots.txt?
+         * @description By the stored robots.txt, or by one that the request brings. Nothing is fetched. Needs a key with the scope `jobs:read` of the account "default".
+         */
+        post: operations["testRobots"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2833,6 +2913,8 @@ export interface components {
                 /** Format: date-time */
                 expiresAt: string;
                 reason: string;
+                /** @description The file as it is stored; empty where there is none. */
+                body: string;
             }[];
             optOut: {
                 host: string;
@@ -2843,6 +2925,36 @@ export interface components {
                 /** @description Least time between two requests; null: there are none at all. */
                 minDelayMs: number | null;
             } | null;
+        };
+        Estimate: {
+            /** @description Pages that will be fetched. */
+            pages: {
+                low: number;
+                /** @description Null: nothing bounds it. */
+                high: number | null;
+            };
+            /** @description Time at the pace of the hosts. */
+            durationMs: {
+                low: number;
+                /** @description Null: nothing bounds it. */
+                high: number | null;
+            };
+            /** @description From one attempt by the cheapest engine to the dearest attempt that the policy allows. */
+            credits: {
+                low: number;
+                /** @description Null: nothing bounds it. */
+                high: number | null;
+            };
+            /** @description The pace of the first 20 hosts. */
+            hosts: {
+                host: string;
+                /** @description Between two requests; 0: no pace is set. */
+                pauseMs: number;
+                concurrency: number;
+                reason: string;
+            }[];
+            /** @description How the figures came about, as sentences. */
+            reasons: string[];
         };
         Export: {
             id: string;
@@ -2956,6 +3068,39 @@ export interface components {
                 picture: unknown;
             } | null;
         };
+        JobPageLinks: {
+            /** @description As the job knows it. */
+            url: string;
+            /** @description Null when the job does not know the URL. */
+            state: ("ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled") | null;
+            foundBy: string | null;
+            /** @description The page on which the job first found it. */
+            foundOn: string | null;
+            /** @description Without a stored page there are no outgoing links. */
+            hasPage: boolean;
+            outgoing: {
+                url: string;
+                text: string;
+                rel: string;
+                /** @description The element it stood in. */
+                from: string;
+                isInternal: boolean;
+                /** @description What became of its target in this job; null when the job does not know it. */
+                state: ("ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled") | null;
+                statusCode: number | null;
+                errorCode: string | null;
+                rule: string | null;
+            }[];
+            outgoingCount: number;
+            incoming: {
+                url: string;
+                title: string | null;
+                text: string;
+                rel: string;
+            }[];
+            /** @description Where the incoming links of more pages are looked for; null when all pages were. */
+            nextCursor: string | null;
+        };
         JobRow: {
             /** @description Of the URL in this job; part of the addresses of its artifacts. */
             page: string;
@@ -3068,6 +3213,19 @@ export interface components {
                     bytes: number;
                 }[];
             };
+        };
+        JobPath: {
+            /** @description The next part of the address; ends with a slash where more follows. */
+            name: string;
+            /** @description The whole beginning; of a folder, a value for `under`. */
+            url: string;
+            isFolder: boolean;
+            /** @description Pages below it, or with this address and any query. */
+            urls: number;
+            done: number;
+            failed: number;
+            skipped: number;
+            denied: number;
         };
         Monitor: {
             id: string;
@@ -3393,6 +3551,33 @@ export interface components {
                 maxJobs: number | null;
                 maxBytes: number | null;
             };
+        };
+        RobotsTest: {
+            url: string;
+            userAgent: string;
+            /** @description Null when the robots.txt of the host was never fetched. */
+            isAllowed: boolean | null;
+            /** @description The line that decided; null when none matched. */
+            rule: string | null;
+            /** @description Its number, from 1. */
+            line: number | null;
+            message: string;
+            /** @description The pause that the file asks for between requests. */
+            crawlDelayMs: number | null;
+            sitemaps: string[];
+            /**
+             * @description Which file was asked: the stored one, the one of the request, or none.
+             * @enum {string}
+             */
+            source: "stored" | "given" | "none";
+            /** @description Of the stored file. */
+            status: ("ok" | "absent" | "unreachable") | null;
+            fetchedAt: string | null;
+            /**
+             * @description Whether the policy of the host obeys robots.txt.
+             * @enum {string}
+             */
+            policy: "obey" | "ignore";
         };
         SearchHit: {
             url: string;
@@ -6247,6 +6432,1866 @@ export interface operations {
             };
         };
     };
+    estimateJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "job": {
+                 *         "kind": "crawl",
+                 *         "urls": [
+                 *           "https://example.com/"
+                 *         ],
+                 *         "maxPages": 500
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
+                    job: {
+                        /**
+                         * @description The page to fetch.
+                         * @example https://example.com/
+                         */
+                        url: string;
+                        /**
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                         * @default auto
+                         */
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+                        /**
+                         * @description Formats that are kept of each page and returned.
+                         * @default [
+                         *       "metadata",
+                         *       "links",
+                         *       "text"
+                         *     ]
+                         * @example [
+                         *       "metadata",
+                         *       "links",
+                         *       "text"
+                         *     ]
+                         */
+                        formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+                        /**
+                         * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+                         * @default false
+                         */
+                        inline?: boolean;
+                        /**
+                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+                         * @default {}
+                         */
+                        headers?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+                         * @default []
+                         * @example [
+                         *       "X-Request-Id"
+                         *     ]
+                         */
+                        crossOriginHeaders?: string[];
+                        /**
+                         * @description Cookies to send to the origin of the URL.
+                         * @default {}
+                         */
+                        cookies?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+                         * @default null
+                         */
+                        extract?: {
+                            /**
+                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
+                             * @default null
+                             */
+                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
+                            /**
+                             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
+                             * @default null
+                             * @example {
+                             *       "title": "h1",
+                             *       "price": {
+                             *         "css": ".price",
+                             *         "type": "price"
+                             *       }
+                             *     }
+                             */
+                            rules?: {
+                                [key: string]: unknown;
+                            } | null;
+                            /**
+                             * @description JSON Schema that the result of the rules is checked against.
+                             * @default null
+                             */
+                            schema?: {
+                                [key: string]: unknown;
+                            } | null;
+                            /**
+                             * @description Ask the language model of the settings for required fields that the rules left empty.
+                             * @default false
+                             */
+                            llm?: boolean | {
+                                /** @description Fields that are judgements: their values need not stand on the page. */
+                                derived: "all" | string[];
+                            };
+                        } | null;
+                        /**
+                         * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+                         * @default true
+                         */
+                        onlyMainContent?: boolean;
+                        /**
+                         * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+                         * @default []
+                         * @example [
+                         *       "main",
+                         *       ".reviews"
+                         *     ]
+                         */
+                        includeTags?: string[];
+                        /**
+                         * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+                         * @default []
+                         * @example [
+                         *       ".advertisement",
+                         *       "footer"
+                         *     ]
+                         */
+                        excludeTags?: string[];
+                        /**
+                         * @description What to wait for before the page is read. Needs a browser.
+                         * @default null
+                         * @example {
+                         *       "selector": "#results"
+                         *     }
+                         */
+                        wait?: {
+                            /** @description Until an element matches. */
+                            selector?: string;
+                            /** @description So long, after everything else that is waited for. */
+                            ms?: number;
+                            /**
+                             * @description How far the page must have loaded.
+                             * @enum {string}
+                             */
+                            until?: "load" | "domcontentloaded" | "networkidle";
+                        } | null;
+                        /**
+                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+                         * @default null
+                         */
+                        scroll?: (boolean | {
+                            /** @description Screens to go at most; 20 unless given. */
+                            maxSteps?: number;
+                            /** @description Pause after each; 150 unless given. */
+                            pauseMs?: number;
+                        }) | null;
+                        /**
+                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+                         * @default []
+                         * @example [
+                         *       {
+                         *         "type": "click",
+                         *         "selector": "#more"
+                         *       },
+                         *       {
+                         *         "type": "wait",
+                         *         "selector": ".item:nth-child(20)"
+                         *       }
+                         *     ]
+                         */
+                        actions?: ({
+                            /** @enum {string} */
+                            type: "click";
+                            /** @description A CSS selector, or one of Playwright’s. */
+                            selector: string;
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "hover";
+                            /** @description A CSS selector, or one of Playwright’s. */
+                            selector: string;
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "back";
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "upload";
+                            /** @description An `<input type="file">`. */
+                            selector: string;
+                            files: {
+                                name: string;
+                                /** @description `application/octet-stream` unless given. */
+                                contentType?: string;
+                                /**
+                                 * Format: byte
+                                 * @description The bytes of the file.
+                                 */
+                                base64: string;
+                            }[];
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "type";
+                            /** @description A CSS selector, or one of Playwright’s. */
+                            selector: string;
+                            text: string;
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "press";
+                            /** @description `Enter`, `a`, `Control+A` … */
+                            key: string;
+                            /** @description Where; else wherever the focus is. */
+                            selector?: string;
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "select";
+                            /** @description A CSS selector, or one of Playwright’s. */
+                            selector: string;
+                            /** @description Value or label of the option. */
+                            value: string;
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "wait";
+                            /** @description A CSS selector, or one of Playwright’s. */
+                            selector?: string;
+                            ms?: number;
+                            /**
+                             * @description How far the page must have loaded.
+                             * @enum {string}
+                             */
+                            until?: "load" | "domcontentloaded" | "networkidle";
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "scroll";
+                            /** @description Until this element is in sight. */
+                            selector?: string;
+                            /** @description Else one screen down. */
+                            pixels?: number;
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "evaluate";
+                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
+                            script: string;
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        } | {
+                            /** @enum {string} */
+                            type: "screenshot";
+                            /** @description The whole page instead of what a window shows. */
+                            fullPage?: boolean;
+                            /** @description Only the first element that matches. */
+                            selector?: string;
+                            /**
+                             * @description png unless given.
+                             * @enum {string}
+                             */
+                            format?: "png" | "jpeg";
+                            /** @description Of a jpeg. */
+                            quality?: number;
+                            /** @description Time for this step; 10 s unless given. */
+                            timeoutMs?: number;
+                        })[];
+                        /**
+                         * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+                         * @default null
+                         * @example {
+                         *       "fullPage": true
+                         *     }
+                         */
+                        screenshot?: {
+                            /** @description The whole page instead of what a window shows. */
+                            fullPage?: boolean;
+                            /** @description Only the first element that matches. */
+                            selector?: string;
+                            /**
+                             * @description png unless given.
+                             * @enum {string}
+                             */
+                            format?: "png" | "jpeg";
+                            /** @description Of a jpeg. */
+                            quality?: number;
+                        } | null;
+                        /**
+                         * @description What a browser need not load.
+                         * @default []
+                         */
+                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+                        /**
+                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+                         * @default null
+                         * @example {
+                         *       "width": 1920,
+                         *       "height": 1080
+                         *     }
+                         */
+                        viewport?: {
+                            width: number;
+                            height: number;
+                        } | null;
+                        /**
+                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+                         * @default false
+                         */
+                        mobile?: boolean;
+                        /**
+                         * @description Where pages that ask for the position find the browser. Needs a browser.
+                         * @default null
+                         * @example {
+                         *       "latitude": 52.52,
+                         *       "longitude": 13.405
+                         *     }
+                         */
+                        geolocation?: {
+                            latitude: number;
+                            longitude: number;
+                            /** @description In metres; 10 unless given. */
+                            accuracy?: number;
+                        } | null;
+                        /**
+                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+                         * @default null
+                         * @example de-DE
+                         */
+                        locale?: string | null;
+                        /**
+                         * @description Time zone of the browser. Needs a browser.
+                         * @default null
+                         * @example Europe/Berlin
+                         */
+                        timezone?: string | null;
+                        /**
+                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+                         * @default null
+                         */
+                        session?: string | null;
+                        /**
+                         * @description The way out. Without it, as policy and need say.
+                         * @default null
+                         * @example {
+                         *       "tier": "residential",
+                         *       "country": "de"
+                         *     }
+                         */
+                        proxy?: {
+                            /**
+                             * @description Kind of proxy, from cheap to trusted.
+                             * @enum {string}
+                             */
+                            tier?: "datacenter" | "residential" | "mobile";
+                            /** @description Where the proxy is to be, `de` for Germany. */
+                            country?: string;
+                            /**
+                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
+                             * @enum {string}
+                             */
+                            maxTier?: "datacenter" | "residential" | "mobile";
+                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
+                            url?: string;
+                            /** @description Several proxies of your own, which are used in turn. */
+                            urls?: string[];
+                        } | null;
+                        /**
+                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+                         * @default null
+                         */
+                        identity?: ("bot" | "browser") | null;
+                        /**
+                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+                         * @default null
+                         */
+                        identityBrowser?: ("firefox" | "safari") | null;
+                        /**
+                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+                         * @default 30000
+                         */
+                        timeoutMs?: number;
+                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+                        taskTimeoutMs?: number;
+                        /**
+                         * @description Tries per URL, the first one included.
+                         * @default 3
+                         */
+                        maxAttempts?: number;
+                        /**
+                         * @description Largest body that is read, after decompression.
+                         * @default 10485760
+                         */
+                        maxBodyBytes?: number;
+                        /**
+                         * @description `false` is refused unless the operator’s policy consents to that for the host.
+                         * @default true
+                         */
+                        obeyRobots?: boolean;
+                        /**
+                         * @description HTTP method.
+                         * @default GET
+                         * @enum {string}
+                         */
+                        method?: "GET" | "POST";
+                        /**
+                         * @description Request body; needs `method: "POST"`.
+                         * @default null
+                         */
+                        body?: string | null;
+                        /**
+                         * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+                         * @default 0
+                         */
+                        maxAge?: number | string;
+                        /**
+                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+                         * @default false
+                         */
+                        snapshots?: boolean;
+                        /**
+                         * @description Make the pages of the job findable by `GET /v1/search`.
+                         * @default false
+                         */
+                        search?: boolean;
+                        /**
+                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+                         * @default false
+                         */
+                        lake?: boolean;
+                        /**
+                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+                         * @default []
+                         * @example [
+                         *       {
+                         *         "type": "full",
+                         *         "format": "csv"
+                         *       }
+                         *     ]
+                         */
+                        exports?: {
+                            /**
+                             * @description What the file has.
+                             * @enum {string}
+                             */
+                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                            /**
+                             * @description How it is written.
+                             * @enum {string}
+                             */
+                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+                        }[];
+                        /**
+                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+                         * @default null
+                         * @example {
+                         *       "bodies": "24h",
+                         *       "jobs": "30d"
+                         *     }
+                         */
+                        retention?: {
+                            /**
+                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
+                             * @default null
+                             */
+                            bodies?: (number | string) | null;
+                            /**
+                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+                             * @default null
+                             */
+                            artifacts?: (number | string) | null;
+                            /**
+                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
+                             * @default null
+                             */
+                            records?: (number | string) | null;
+                            /**
+                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+                             * @default null
+                             */
+                            ledger?: (number | string) | null;
+                            /**
+                             * @description How long an ended job is kept at all; null: as the account and the installation say.
+                             * @default null
+                             */
+                            jobs?: (number | string) | null;
+                            /**
+                             * @description How long exports are kept after they were written; null: as the account and the installation say.
+                             * @default null
+                             */
+                            exports?: (number | string) | null;
+                        } | null;
+                        /**
+                         * @description Answer 202 with the job at once instead of waiting for the result.
+                         * @default false
+                         */
+                        async?: boolean;
+                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+                        webhook?: {
+                            /** @description Where the events of this job are sent: an http or https URL. */
+                            url: string;
+                            /**
+                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
+                             * @default [
+                             *       "job.completed",
+                             *       "job.partially_completed",
+                             *       "job.failed",
+                             *       "job.cancelled"
+                             *     ]
+                             */
+                            events?: string[];
+                            /** @description Signs what is sent. Without one, messages are not signed. */
+                            secret?: string;
+                            /** @description Sent along, such as `Authorization`. */
+                            headers?: {
+                                [key: string]: string;
+                            };
+                        };
+                        /** @enum {string} */
+                        kind: "scrape";
+                    } | {
+                        /** @description The pages to fetch; a URL given twice is fetched once. */
+                        urls: string[];
+                        /**
+                         * @description Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
+                         * @default false
+                         */
+                        ignoreInvalidUrls?: boolean;
+                        /**
+                         * @description How each page is fetched.
+                         * @default {}
+                         */
+                        options?: {
+                            /**
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                             * @default auto
+                             */
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+                            /**
+                             * @description Formats that are kept of each page and returned.
+                             * @default [
+                             *       "metadata",
+                             *       "links"
+                             *     ]
+                             * @example [
+                             *       "metadata",
+                             *       "links",
+                             *       "text"
+                             *     ]
+                             */
+                            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+                            /**
+                             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+                             * @default false
+                             */
+                            inline?: boolean;
+                            /**
+                             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+                             * @default {}
+                             */
+                            headers?: {
+                                [key: string]: string;
+                            };
+                            /**
+                             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+                             * @default []
+                             * @example [
+                             *       "X-Request-Id"
+                             *     ]
+                             */
+                            crossOriginHeaders?: string[];
+                            /**
+                             * @description Cookies to send to the origin of the URL.
+                             * @default {}
+                             */
+                            cookies?: {
+                                [key: string]: string;
+                            };
+                            /**
+                             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+                             * @default null
+                             */
+                            extract?: {
+                                /**
+                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
+                                 * @default null
+                                 */
+                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
+                                /**
+                                 * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
+                                 * @default null
+                                 * @example {
+                                 *       "title": "h1",
+                                 *       "price": {
+                                 *         "css": ".price",
+                                 *         "type": "price"
+                                 *       }
+                                 *     }
+                                 */
+                                rules?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                /**
+                                 * @description JSON Schema that the result of the rules is checked against.
+                                 * @default null
+                                 */
+                                schema?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                /**
+                                 * @description Ask the language model of the settings for required fields that the rules left empty.
+                                 * @default false
+                                 */
+                                llm?: boolean | {
+                                    /** @description Fields that are judgements: their values need not stand on the page. */
+                                    derived: "all" | string[];
+                                };
+                            } | null;
+                            /**
+                             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+                             * @default true
+                             */
+                            onlyMainContent?: boolean;
+                            /**
+                             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+                             * @default []
+                             * @example [
+                             *       "main",
+                             *       ".reviews"
+                             *     ]
+                             */
+                            includeTags?: string[];
+                            /**
+                             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+                             * @default []
+                             * @example [
+                             *       ".advertisement",
+                             *       "footer"
+                             *     ]
+                             */
+                            excludeTags?: string[];
+                            /**
+                             * @description What to wait for before the page is read. Needs a browser.
+                             * @default null
+                             * @example {
+                             *       "selector": "#results"
+                             *     }
+                             */
+                            wait?: {
+                                /** @description Until an element matches. */
+                                selector?: string;
+                                /** @description So long, after everything else that is waited for. */
+                                ms?: number;
+                                /**
+                                 * @description How far the page must have loaded.
+                                 * @enum {string}
+                                 */
+                                until?: "load" | "domcontentloaded" | "networkidle";
+                            } | null;
+                            /**
+                             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+                             * @default null
+                             */
+                            scroll?: (boolean | {
+                                /** @description Screens to go at most; 20 unless given. */
+                                maxSteps?: number;
+                                /** @description Pause after each; 150 unless given. */
+                                pauseMs?: number;
+                            }) | null;
+                            /**
+                             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+                             * @default []
+                             * @example [
+                             *       {
+                             *         "type": "click",
+                             *         "selector": "#more"
+                             *       },
+                             *       {
+                             *         "type": "wait",
+                             *         "selector": ".item:nth-child(20)"
+                             *       }
+                             *     ]
+                             */
+                            actions?: ({
+                                /** @enum {string} */
+                                type: "click";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "hover";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "back";
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "upload";
+                                /** @description An `<input type="file">`. */
+                                selector: string;
+                                files: {
+                                    name: string;
+                                    /** @description `application/octet-stream` unless given. */
+                                    contentType?: string;
+                                    /**
+                                     * Format: byte
+                                     * @description The bytes of the file.
+                                     */
+                                    base64: string;
+                                }[];
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "type";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector: string;
+                                text: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "press";
+                                /** @description `Enter`, `a`, `Control+A` … */
+                                key: string;
+                                /** @description Where; else wherever the focus is. */
+                                selector?: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "select";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector: string;
+                                /** @description Value or label of the option. */
+                                value: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "wait";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector?: string;
+                                ms?: number;
+                                /**
+                                 * @description How far the page must have loaded.
+                                 * @enum {string}
+                                 */
+                                until?: "load" | "domcontentloaded" | "networkidle";
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "scroll";
+                                /** @description Until this element is in sight. */
+                                selector?: string;
+                                /** @description Else one screen down. */
+                                pixels?: number;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "evaluate";
+                                /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
+                                script: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "screenshot";
+                                /** @description The whole page instead of what a window shows. */
+                                fullPage?: boolean;
+                                /** @description Only the first element that matches. */
+                                selector?: string;
+                                /**
+                                 * @description png unless given.
+                                 * @enum {string}
+                                 */
+                                format?: "png" | "jpeg";
+                                /** @description Of a jpeg. */
+                                quality?: number;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            })[];
+                            /**
+                             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+                             * @default null
+                             * @example {
+                             *       "fullPage": true
+                             *     }
+                             */
+                            screenshot?: {
+                                /** @description The whole page instead of what a window shows. */
+                                fullPage?: boolean;
+                                /** @description Only the first element that matches. */
+                                selector?: string;
+                                /**
+                                 * @description png unless given.
+                                 * @enum {string}
+                                 */
+                                format?: "png" | "jpeg";
+                                /** @description Of a jpeg. */
+                                quality?: number;
+                            } | null;
+                            /**
+                             * @description What a browser need not load.
+                             * @default []
+                             */
+                            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+                            /**
+                             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+                             * @default null
+                             * @example {
+                             *       "width": 1920,
+                             *       "height": 1080
+                             *     }
+                             */
+                            viewport?: {
+                                width: number;
+                                height: number;
+                            } | null;
+                            /**
+                             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+                             * @default false
+                             */
+                            mobile?: boolean;
+                            /**
+                             * @description Where pages that ask for the position find the browser. Needs a browser.
+                             * @default null
+                             * @example {
+                             *       "latitude": 52.52,
+                             *       "longitude": 13.405
+                             *     }
+                             */
+                            geolocation?: {
+                                latitude: number;
+                                longitude: number;
+                                /** @description In metres; 10 unless given. */
+                                accuracy?: number;
+                            } | null;
+                            /**
+                             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+                             * @default null
+                             * @example de-DE
+                             */
+                            locale?: string | null;
+                            /**
+                             * @description Time zone of the browser. Needs a browser.
+                             * @default null
+                             * @example Europe/Berlin
+                             */
+                            timezone?: string | null;
+                            /**
+                             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+                             * @default null
+                             */
+                            session?: string | null;
+                            /**
+                             * @description The way out. Without it, as policy and need say.
+                             * @default null
+                             * @example {
+                             *       "tier": "residential",
+                             *       "country": "de"
+                             *     }
+                             */
+                            proxy?: {
+                                /**
+                                 * @description Kind of proxy, from cheap to trusted.
+                                 * @enum {string}
+                                 */
+                                tier?: "datacenter" | "residential" | "mobile";
+                                /** @description Where the proxy is to be, `de` for Germany. */
+                                country?: string;
+                                /**
+                                 * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
+                                 * @enum {string}
+                                 */
+                                maxTier?: "datacenter" | "residential" | "mobile";
+                                /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
+                                url?: string;
+                                /** @description Several proxies of your own, which are used in turn. */
+                                urls?: string[];
+                            } | null;
+                            /**
+                             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+                             * @default null
+                             */
+                            identity?: ("bot" | "browser") | null;
+                            /**
+                             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+                             * @default null
+                             */
+                            identityBrowser?: ("firefox" | "safari") | null;
+                            /**
+                             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+                             * @default 30000
+                             */
+                            timeoutMs?: number;
+                            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+                            taskTimeoutMs?: number;
+                            /**
+                             * @description Tries per URL, the first one included.
+                             * @default 3
+                             */
+                            maxAttempts?: number;
+                            /**
+                             * @description Largest body that is read, after decompression.
+                             * @default 10485760
+                             */
+                            maxBodyBytes?: number;
+                            /**
+                             * @description `false` is refused unless the operator’s policy consents to that for the host.
+                             * @default true
+                             */
+                            obeyRobots?: boolean;
+                            /**
+                             * @description HTTP method.
+                             * @default GET
+                             * @enum {string}
+                             */
+                            method?: "GET" | "POST";
+                            /**
+                             * @description Request body; needs `method: "POST"`.
+                             * @default null
+                             */
+                            body?: string | null;
+                            /**
+                             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+                             * @default 0
+                             */
+                            maxAge?: number | string;
+                        };
+                        /**
+                         * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+                         * @default []
+                         */
+                        ignoreQueryParameters?: string[];
+                        /**
+                         * @description Bytes the job may download before it stops; null: no limit.
+                         * @default null
+                         */
+                        maxBytes?: number | null;
+                        /**
+                         * @description Time after which the job stops; null: no limit.
+                         * @default null
+                         */
+                        maxDurationMs?: number | null;
+                        /**
+                         * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+                         * @default null
+                         */
+                        maxBrowserMs?: number | null;
+                        /**
+                         * @description Bytes the job may download through proxies before it stops; null: no limit.
+                         * @default null
+                         */
+                        maxProxyBytes?: number | null;
+                        /**
+                         * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+                         * @default null
+                         */
+                        maxCredits?: number | null;
+                        /**
+                         * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
+                         * @default null
+                         */
+                        concurrency?: number | null;
+                        /**
+                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+                         * @default null
+                         * @example {
+                         *       "bodies": "24h",
+                         *       "jobs": "30d"
+                         *     }
+                         */
+                        retention?: {
+                            /**
+                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
+                             * @default null
+                             */
+                            bodies?: (number | string) | null;
+                            /**
+                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+                             * @default null
+                             */
+                            artifacts?: (number | string) | null;
+                            /**
+                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
+                             * @default null
+                             */
+                            records?: (number | string) | null;
+                            /**
+                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+                             * @default null
+                             */
+                            ledger?: (number | string) | null;
+                            /**
+                             * @description How long an ended job is kept at all; null: as the account and the installation say.
+                             * @default null
+                             */
+                            jobs?: (number | string) | null;
+                            /**
+                             * @description How long exports are kept after they were written; null: as the account and the installation say.
+                             * @default null
+                             */
+                            exports?: (number | string) | null;
+                        } | null;
+                        /**
+                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+                         * @default false
+                         */
+                        snapshots?: boolean;
+                        /**
+                         * @description Make the pages of the job findable by `GET /v1/search`.
+                         * @default false
+                         */
+                        search?: boolean;
+                        /**
+                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+                         * @default false
+                         */
+                        lake?: boolean;
+                        /**
+                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+                         * @default []
+                         * @example [
+                         *       {
+                         *         "type": "full",
+                         *         "format": "csv"
+                         *       }
+                         *     ]
+                         */
+                        exports?: {
+                            /**
+                             * @description What the file has.
+                             * @enum {string}
+                             */
+                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                            /**
+                             * @description How it is written.
+                             * @enum {string}
+                             */
+                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+                        }[];
+                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+                        webhook?: {
+                            /** @description Where the events of this job are sent: an http or https URL. */
+                            url: string;
+                            /**
+                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
+                             * @default [
+                             *       "job.completed",
+                             *       "job.partially_completed",
+                             *       "job.failed",
+                             *       "job.cancelled"
+                             *     ]
+                             */
+                            events?: string[];
+                            /** @description Signs what is sent. Without one, messages are not signed. */
+                            secret?: string;
+                            /** @description Sent along, such as `Authorization`. */
+                            headers?: {
+                                [key: string]: string;
+                            };
+                        };
+                        /** @enum {string} */
+                        kind: "batch";
+                    } | {
+                        /**
+                         * @description Where the crawl starts.
+                         * @default []
+                         */
+                        urls?: string[];
+                        /**
+                         * @description Sitemaps to start from.
+                         * @default []
+                         */
+                        sitemapUrls?: string[];
+                        /**
+                         * @description Pages to fetch at most; null: no limit.
+                         * @default 10000
+                         */
+                        maxPages?: number | null;
+                        /**
+                         * @description Links to follow from a seed at most; null: no limit.
+                         * @default null
+                         */
+                        maxDepth?: number | null;
+                        /**
+                         * @description Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
+                         * @default []
+                         */
+                        allowedDomains?: string[];
+                        /**
+                         * @description Follow links to subdomains of the allowed hosts.
+                         * @default false
+                         */
+                        allowSubdomains?: boolean;
+                        /**
+                         * @description Follow links to any host.
+                         * @default false
+                         */
+                        allowExternal?: boolean;
+                        /**
+                         * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+                         * @default []
+                         */
+                        include?: string[];
+                        /**
+                         * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+                         * @default []
+                         */
+                        exclude?: string[];
+                        /**
+                         * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+                         * @default []
+                         */
+                        ignoreQueryParameters?: string[];
+                        /**
+                         * @description Treat URLs that differ after `#` as different pages.
+                         * @default false
+                         */
+                        keepFragment?: boolean;
+                        /**
+                         * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+                         * @default include
+                         * @enum {string}
+                         */
+                        sitemap?: "skip" | "include" | "only";
+                        /**
+                         * @description Do not follow links marked nofollow.
+                         * @default true
+                         */
+                        obeyNofollow?: boolean;
+                        /**
+                         * @description Do not keep pages marked noindex.
+                         * @default true
+                         */
+                        obeyNoindex?: boolean;
+                        /**
+                         * @description Treat rel=canonical as the same page.
+                         * @default true
+                         */
+                        followCanonical?: boolean;
+                        /**
+                         * @description Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
+                         * @default true
+                         */
+                        avoidQueryTraps?: boolean;
+                        /**
+                         * @description Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
+                         * @default false
+                         */
+                        ifModified?: boolean;
+                        /**
+                         * @description What becomes of pages whose URL matches; the first route that fits decides.
+                         * @default []
+                         * @example [
+                         *       {
+                         *         "match": "/category/*",
+                         *         "keep": false
+                         *       },
+                         *       {
+                         *         "match": "/product/*",
+                         *         "follow": false,
+                         *         "options": {
+                         *           "extract": {
+                         *             "type": "product"
+                         *           }
+                         *         }
+                         *       }
+                         *     ]
+                         */
+                        routes?: {
+                            /** @description Patterns as in `include`. */
+                            match: string | string[];
+                            /**
+                             * @description `false`: the page is fetched for its links and not kept.
+                             * @default true
+                             */
+                            keep?: boolean;
+                            /**
+                             * @description `false`: the links of the page are not followed.
+                             * @default true
+                             */
+                            follow?: boolean;
+                            /**
+                             * @description In place of the options of the crawl.
+                             * @default {}
+                             */
+                            options?: {
+                                /**
+                                 * @description How these pages are fetched.
+                                 * @enum {string}
+                                 */
+                                engine?: "auto" | "http" | "browser";
+                                /** @description Formats that are kept. */
+                                formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+                                /** @description What to read out of these pages. */
+                                extract?: {
+                                    /**
+                                     * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
+                                     * @default null
+                                     */
+                                    type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
+                                    /**
+                                     * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
+                                     * @default null
+                                     * @example {
+                                     *       "title": "h1",
+                                     *       "price": {
+                                     *         "css": ".price",
+                                     *         "type": "price"
+                                     *       }
+                                     *     }
+                                     */
+                                    rules?: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    /**
+                                     * @description JSON Schema that the result of the rules is checked against.
+                                     * @default null
+                                     */
+                                    schema?: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    /**
+                                     * @description Ask the language model of the settings for required fields that the rules left empty.
+                                     * @default false
+                                     */
+                                    llm?: boolean | {
+                                        /** @description Fields that are judgements: their values need not stand on the page. */
+                                        derived: "all" | string[];
+                                    };
+                                } | null;
+                                /** @description What to wait for before the page is read. */
+                                wait?: {
+                                    /** @description Until an element matches. */
+                                    selector?: string;
+                                    /** @description So long, after everything else that is waited for. */
+                                    ms?: number;
+                                    /**
+                                     * @description How far the page must have loaded.
+                                     * @enum {string}
+                                     */
+                                    until?: "load" | "domcontentloaded" | "networkidle";
+                                } | null;
+                                /** @description Go down the page until it grows no more. */
+                                scroll?: (boolean | {
+                                    /** @description Screens to go at most; 20 unless given. */
+                                    maxSteps?: number;
+                                    /** @description Pause after each; 150 unless given. */
+                                    pauseMs?: number;
+                                }) | null;
+                            };
+                        }[];
+                        /**
+                         * @description Bytes the job may download before it stops; null: no limit.
+                         * @default null
+                         */
+                        maxBytes?: number | null;
+                        /**
+                         * @description Time after which the job stops; null: no limit.
+                         * @default null
+                         */
+                        maxDurationMs?: number | null;
+                        /**
+                         * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+                         * @default null
+                         */
+                        maxBrowserMs?: number | null;
+                        /**
+                         * @description Bytes the job may download through proxies before it stops; null: no limit.
+                         * @default null
+                         */
+                        maxProxyBytes?: number | null;
+                        /**
+                         * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+                         * @default null
+                         */
+                        maxCredits?: number | null;
+                        /**
+                         * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
+                         * @default null
+                         */
+                        concurrency?: number | null;
+                        /**
+                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+                         * @default null
+                         * @example {
+                         *       "bodies": "24h",
+                         *       "jobs": "30d"
+                         *     }
+                         */
+                        retention?: {
+                            /**
+                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
+                             * @default null
+                             */
+                            bodies?: (number | string) | null;
+                            /**
+                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+                             * @default null
+                             */
+                            artifacts?: (number | string) | null;
+                            /**
+                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
+                             * @default null
+                             */
+                            records?: (number | string) | null;
+                            /**
+                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+                             * @default null
+                             */
+                            ledger?: (number | string) | null;
+                            /**
+                             * @description How long an ended job is kept at all; null: as the account and the installation say.
+                             * @default null
+                             */
+                            jobs?: (number | string) | null;
+                            /**
+                             * @description How long exports are kept after they were written; null: as the account and the installation say.
+                             * @default null
+                             */
+                            exports?: (number | string) | null;
+                        } | null;
+                        /**
+                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+                         * @default false
+                         */
+                        snapshots?: boolean;
+                        /**
+                         * @description Make the pages of the job findable by `GET /v1/search`.
+                         * @default false
+                         */
+                        search?: boolean;
+                        /**
+                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+                         * @default false
+                         */
+                        lake?: boolean;
+                        /**
+                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+                         * @default []
+                         * @example [
+                         *       {
+                         *         "type": "full",
+                         *         "format": "csv"
+                         *       }
+                         *     ]
+                         */
+                        exports?: {
+                            /**
+                             * @description What the file has.
+                             * @enum {string}
+                             */
+                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                            /**
+                             * @description How it is written.
+                             * @enum {string}
+                             */
+                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+                        }[];
+                        /**
+                         * @description Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
+                         * @default null
+                         */
+                        maxLoginWalls?: number | null;
+                        /**
+                         * @description How each page is fetched.
+                         * @default {}
+                         */
+                        options?: {
+                            /**
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                             * @default auto
+                             */
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+                            /**
+                             * @description Formats that are kept of each page and returned.
+                             * @default [
+                             *       "metadata",
+                             *       "links"
+                             *     ]
+                             * @example [
+                             *       "metadata",
+                             *       "links",
+                             *       "text"
+                             *     ]
+                             */
+                            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+                            /**
+                             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+                             * @default false
+                             */
+                            inline?: boolean;
+                            /**
+                             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+                             * @default {}
+                             */
+                            headers?: {
+                                [key: string]: string;
+                            };
+                            /**
+                             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+                             * @default []
+                             * @example [
+                             *       "X-Request-Id"
+                             *     ]
+                             */
+                            crossOriginHeaders?: string[];
+                            /**
+                             * @description Cookies to send to the origin of the URL.
+                             * @default {}
+                             */
+                            cookies?: {
+                                [key: string]: string;
+                            };
+                            /**
+                             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+                             * @default null
+                             */
+                            extract?: {
+                                /**
+                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
+                                 * @default null
+                                 */
+                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
+                                /**
+                                 * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
+                                 * @default null
+                                 * @example {
+                                 *       "title": "h1",
+                                 *       "price": {
+                                 *         "css": ".price",
+                                 *         "type": "price"
+                                 *       }
+                                 *     }
+                                 */
+                                rules?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                /**
+                                 * @description JSON Schema that the result of the rules is checked against.
+                                 * @default null
+                                 */
+                                schema?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                /**
+                                 * @description Ask the language model of the settings for required fields that the rules left empty.
+                                 * @default false
+                                 */
+                                llm?: boolean | {
+                                    /** @description Fields that are judgements: their values need not stand on the page. */
+                                    derived: "all" | string[];
+                                };
+                            } | null;
+                            /**
+                             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+                             * @default true
+                             */
+                            onlyMainContent?: boolean;
+                            /**
+                             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+                             * @default []
+                             * @example [
+                             *       "main",
+                             *       ".reviews"
+                             *     ]
+                             */
+                            includeTags?: string[];
+                            /**
+                             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+                             * @default []
+                             * @example [
+                             *       ".advertisement",
+                             *       "footer"
+                             *     ]
+                             */
+                            excludeTags?: string[];
+                            /**
+                             * @description What to wait for before the page is read. Needs a browser.
+                             * @default null
+                             * @example {
+                             *       "selector": "#results"
+                             *     }
+                             */
+                            wait?: {
+                                /** @description Until an element matches. */
+                                selector?: string;
+                                /** @description So long, after everything else that is waited for. */
+                                ms?: number;
+                                /**
+                                 * @description How far the page must have loaded.
+                                 * @enum {string}
+                                 */
+                                until?: "load" | "domcontentloaded" | "networkidle";
+                            } | null;
+                            /**
+                             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+                             * @default null
+                             */
+                            scroll?: (boolean | {
+                                /** @description Screens to go at most; 20 unless given. */
+                                maxSteps?: number;
+                                /** @description Pause after each; 150 unless given. */
+                                pauseMs?: number;
+                            }) | null;
+                            /**
+                             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+                             * @default []
+                             * @example [
+                             *       {
+                             *         "type": "click",
+                             *         "selector": "#more"
+                             *       },
+                             *       {
+                             *         "type": "wait",
+                             *         "selector": ".item:nth-child(20)"
+                             *       }
+                             *     ]
+                             */
+                            actions?: ({
+                                /** @enum {string} */
+                                type: "click";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "hover";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "back";
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "upload";
+                                /** @description An `<input type="file">`. */
+                                selector: string;
+                                files: {
+                                    name: string;
+                                    /** @description `application/octet-stream` unless given. */
+                                    contentType?: string;
+                                    /**
+                                     * Format: byte
+                                     * @description The bytes of the file.
+                                     */
+                                    base64: string;
+                                }[];
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "type";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector: string;
+                                text: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "press";
+                                /** @description `Enter`, `a`, `Control+A` … */
+                                key: string;
+                                /** @description Where; else wherever the focus is. */
+                                selector?: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "select";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector: string;
+                                /** @description Value or label of the option. */
+                                value: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "wait";
+                                /** @description A CSS selector, or one of Playwright’s. */
+                                selector?: string;
+                                ms?: number;
+                                /**
+                                 * @description How far the page must have loaded.
+                                 * @enum {string}
+                                 */
+                                until?: "load" | "domcontentloaded" | "networkidle";
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "scroll";
+                                /** @description Until this element is in sight. */
+                                selector?: string;
+                                /** @description Else one screen down. */
+                                pixels?: number;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "evaluate";
+                                /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
+                                script: string;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            } | {
+                                /** @enum {string} */
+                                type: "screenshot";
+                                /** @description The whole page instead of what a window shows. */
+                                fullPage?: boolean;
+                                /** @description Only the first element that matches. */
+                                selector?: string;
+                                /**
+                                 * @description png unless given.
+                                 * @enum {string}
+                                 */
+                                format?: "png" | "jpeg";
+                                /** @description Of a jpeg. */
+                                quality?: number;
+                                /** @description Time for this step; 10 s unless given. */
+                                timeoutMs?: number;
+                            })[];
+                            /**
+                             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+                             * @default null
+                             * @example {
+                             *       "fullPage": true
+                             *     }
+                             */
+                            screenshot?: {
+                                /** @description The whole page instead of what a window shows. */
+                                fullPage?: boolean;
+                                /** @description Only the first element that matches. */
+                                selector?: string;
+                                /**
+                                 * @description png unless given.
+                                 * @enum {string}
+                                 */
+                                format?: "png" | "jpeg";
+                                /** @description Of a jpeg. */
+                                quality?: number;
+                            } | null;
+                            /**
+                             * @description What a browser need not load.
+                             * @default []
+                             */
+                            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+                            /**
+                             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+                             * @default null
+                             * @example {
+                             *       "width": 1920,
+                             *       "height": 1080
+                             *     }
+                             */
+                            viewport?: {
+                                width: number;
+                                height: number;
+                            } | null;
+                            /**
+                             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+                             * @default false
+                             */
+                            mobile?: boolean;
+                            /**
+                             * @description Where pages that ask for the position find the browser. Needs a browser.
+                             * @default null
+                             * @example {
+                             *       "latitude": 52.52,
+                             *       "longitude": 13.405
+                             *     }
+                             */
+                            geolocation?: {
+                                latitude: number;
+                                longitude: number;
+                                /** @description In metres; 10 unless given. */
+                                accuracy?: number;
+                            } | null;
+                            /**
+                             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+                             * @default null
+                             * @example de-DE
+                             */
+                            locale?: string | null;
+                            /**
+                             * @description Time zone of the browser. Needs a browser.
+                             * @default null
+                             * @example Europe/Berlin
+                             */
+                            timezone?: string | null;
+                            /**
+                             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+                             * @default null
+                             */
+                            session?: string | null;
+                            /**
+                             * @description The way out. Without it, as policy and need say.
+                             * @default null
+                             * @example {
+                             *       "tier": "residential",
+                             *       "country": "de"
+                             *     }
+                             */
+                            proxy?: {
+                                /**
+                                 * @description Kind of proxy, from cheap to trusted.
+                                 * @enum {string}
+                                 */
+                                tier?: "datacenter" | "residential" | "mobile";
+                                /** @description Where the proxy is to be, `de` for Germany. */
+                                country?: string;
+                                /**
+                                 * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
+                                 * @enum {string}
+                                 */
+                                maxTier?: "datacenter" | "residential" | "mobile";
+                                /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
+                                url?: string;
+                                /** @description Several proxies of your own, which are used in turn. */
+                                urls?: string[];
+                            } | null;
+                            /**
+                             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+                             * @default null
+                             */
+                            identity?: ("bot" | "browser") | null;
+                            /**
+                             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+                             * @default null
+                             */
+                            identityBrowser?: ("firefox" | "safari") | null;
+                            /**
+                             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+                             * @default 30000
+                             */
+                            timeoutMs?: number;
+                            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+                            taskTimeoutMs?: number;
+                            /**
+                             * @description Tries per URL, the first one included.
+                             * @default 3
+                             */
+                            maxAttempts?: number;
+                            /**
+                             * @description Largest body that is read, after decompression.
+                             * @default 10485760
+                             */
+                            maxBodyBytes?: number;
+                            /**
+                             * @description `false` is refused unless the operator’s policy consents to that for the host.
+                             * @default true
+                             */
+                            obeyRobots?: boolean;
+                        };
+                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+                        webhook?: {
+                            /** @description Where the events of this job are sent: an http or https URL. */
+                            url: string;
+                            /**
+                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
+                             * @default [
+                             *       "job.completed",
+                             *       "job.partially_completed",
+                             *       "job.failed",
+                             *       "job.cancelled"
+                             *     ]
+                             */
+                            events?: string[];
+                            /** @description Signs what is sent. Without one, messages are not signed. */
+                            secret?: string;
+                            /** @description Sent along, such as `Authorization`. */
+                            headers?: {
+                                [key: string]: string;
+                            };
+                        };
+                        /** @enum {string} */
+                        kind: "crawl";
+                    };
+                    /**
+                     * @description Pages of a crawl, where that is known.
+                     * @default null
+                     */
+                    pages?: number | null;
+                    /**
+                     * @description A map of the same site.
+                     * @default null
+                     */
+                    mapId?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Estimate"];
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     listJobs: {
         parameters: {
             query?: {
@@ -6887,6 +8932,114 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["JobSummary"];
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listJobPaths: {
+        parameters: {
+            query?: {
+                /** @description `url` of the entry to open; left out: the origins of the job. */
+                under?: string;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Items per page at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: {
+                            items: components["schemas"]["JobPath"][];
+                            /** @description Where the next page begins; null at the end. */
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getJobPageLinks: {
+        parameters: {
+            query: {
+                /** @description The page asked about. */
+                url: string;
+                /** @description Incoming links at most. */
+                limit?: number;
+                /** @description `nextCursor` of the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["JobPageLinks"];
                     };
                 };
             };
@@ -16154,6 +18307,72 @@ export interface operations {
                             /** @enum {boolean} */
                             removed: true;
                         };
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    testRobots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "/private/page"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description A URL of the host, or a path on it over https. */
+                    url: string;
+                    /**
+                     * @description The product token that the groups of the file are searched for.
+                     * @default ScrapifieBot
+                     */
+                    userAgent?: string;
+                    /**
+                     * @description A robots.txt to try in place of the stored one.
+                     * @default null
+                     */
+                    robotsTxt?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["RobotsTest"];
                     };
                 };
             };

@@ -51,6 +51,7 @@ const hostDetailSchema = z
         fetchedAt: time,
         expiresAt: time,
         reason: z.string(),
+        body: z.string().describe('The file as it is stored; empty where there is none.'),
       }),
     ),
     optOut: optOutSchema.nullable(),
@@ -79,12 +80,13 @@ function hostView(host: HostKey, view: HostView | null) {
 }
 
 const optOutView = (optOut: OptOut) => ({ ...optOut, at: iso(optOut.at) });
-const robotsView = ({ origin, status, fetchedAt, expiresAt, reason }: RobotsEntry) => ({
+const robotsView = ({ origin, status, fetchedAt, expiresAt, reason, body }: RobotsEntry) => ({
   origin,
   status,
   fetchedAt: iso(fetchedAt),
   expiresAt: iso(expiresAt),
   reason,
+  body,
 });
 
 /** An opt-out covers subdomains too; ports do not matter to a site owner. */

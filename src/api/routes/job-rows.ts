@@ -126,4 +126,56 @@ export function addJobRowRoutes(app: App, { jobs, store, now }: RouteDeps): void
       return success(jobSummaryView(job, await views.counts(job, filterOf(request.query))));
     },
   });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id/tree',
+    config: { access: 'jobs:read' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'The addresses of a job as a tree: what is below a beginning, with counts',
+      params: jobParams,
+      querystring: z.strictObject({
+        under: z
+          .string()
+          .max(8_192)
+          .refine((text) => text === '' || /^https?:\/\/.+\/$/.test(text), UNDER_FORM)
+          .default('')
+          .describe('`url` of the entry to open; left out: the origins of the job.'),
+        cursor: z.string().max(24_000).optional().describe('`nextCursor` of the page before.'),
+        limit: pagingFields.limit,
+      }),
+      response: answers({ 200: listSchema(jobPathSchema) }),
+    },
+    async handler(request) {
+      const { under, limit } = request.query;
+      const job = await jobOf(request, request.params.id);
+      const slice = await views.paths(job, under, {
+        cursor: unwrapCursor('tree', request.query.cursor),
+        limit,
+      });
+      return success(
+        listAnswer('tree', slice, (path) => ({
+          ...path,
+          url: `${under}${path.name}`,
+          isFolder: path.name.endsWith('/'),
+        })),
+      );
+    },
+  });
 }
+
+const UNDER_FORM = 'Must be the beginning of a URL up to a slash, such as `https://example.com/shop/`.';
+const urlCount = z.number().int().min(0);
+const jobPathSchema = z
+  .object({
+    name: z.string().describe('The next part of the address; ends with a slash where more follows.'),
+    url: z.string().describe('The whole beginning; of a folder, a value for `under`.'),
+    isFolder: z.boolean(),
+    urls: urlCount.describe('Pages below it, or with this address and any query.'),
+    done: urlCount,
+    failed: urlCount,
+    skipped: urlCount,
+    denied: urlCount,
+  })
+  .meta({ id: 'JobPath' });

@@ -4,7 +4,6 @@ import { QUERY_CATALOGUE, QUERY_SOURCES } from '../../model/query-fields.ts';
 import { AGGREGATES, TIME_UNITS } from '../../model/query-plan.ts';
 import { CONDITION_LIMITS, OPERATORS } from '../../query/parse-condition.ts';
 import { QUERY_LIMITS } from '../../query/parse-query.ts';
-import { createQueries } from '../../query/queries.ts';
 import { MOST_CURSOR_CHARS } from '../../query/query-cursor.ts';
 import { answerOf, eachSqlItem } from '../../query/sql/sql-answer.ts';
 import { SQL_LIMITS, sqlFields, sqlRequestSchema } from '../../query/sql/sql-request.ts';
@@ -123,8 +122,7 @@ const fieldList = QUERY_SOURCES.map(
 ).join('\n\n');
 
 /** Questions about what the account has stored. */
-export function addQueryRoutes(app: App, { store, sql }: RouteDeps): void {
-  const queries = createQueries(store);
+export function addQueryRoutes(app: App, { queries, sql }: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/query',

@@ -16,6 +16,7 @@ import type { Files } from '../../ports/files.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { SearchIndex } from '../../ports/search-index.ts';
 import type { Store } from '../../ports/store.ts';
+import type { Queries } from '../../query/queries.ts';
 import type { SqlQueries } from '../../query/sql/sql-queries.ts';
 import type { Authentication } from '../access/access.ts';
 import type { KeyDirectory } from '../access/key-directory.ts';
@@ -87,4 +88,6 @@ export interface RouteDeps extends ApiDeps {
   } | null;
   /** Compares what is stored; its thread starts with the first comparison. */
   readonly comparisons: Comparisons;
+  /** Typed queries over what is stored; all routes share their turns. */
+  readonly queries: Queries;
 }

@@ -9,6 +9,7 @@ export type ListName =
   | 'errors'
   | 'urls'
   | 'rows'
+  | 'tree'
   | 'domains'
   | 'owner-requests'
   | 'sessions'

@@ -1,10 +1,14 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { UrlKey } from '../../model/ids.ts';
 import type { TaskKind, TaskState } from '../../model/task.ts';
 import {
   type LedgerCountQuery,
   type LedgerCounts,
   type LedgerGroup,
+  type LedgerPath,
+  type LedgerPathQuery,
+  type LedgerState,
   PAGES_PER_COUNT,
 } from '../../ports/ledger-view-store.ts';
 import {
@@ -20,6 +24,19 @@ import type { Row } from './rows.ts';
 
 /** Combinations of one count; what is beyond them is left out, the rarest first. */
 const MOST_GROUPS = 5_000;
+
+const COUNTED_STATES = ['done', 'failed', 'skipped', 'denied'] as const;
+const STATE_COUNTS = COUNTED_STATES.map(
+  (state) => `count(CASE WHEN t.state = '${state}' THEN 1 END) AS ${state}`,
+).join(', ');
+
+const stateCountsOf = (row: Row) => ({
+  urls: Number(row.urls),
+  done: Number(row.done),
+  failed: Number(row.failed),
+  skipped: Number(row.skipped),
+  denied: Number(row.denied),
+});
 
 type Group = Omit<LedgerGroup, 'example'> & { readonly example: number };
 type Point = LedgerCounts['timeline'][number];
@@ -151,24 +168,77 @@ async function countHosts(
 ): Promise<LedgerCounts['hosts']> {
   const statement = new LedgerStatement(dialect);
   const where = statement.where(job, filter);
-  const of = (state: TaskState) => `count(CASE WHEN t.state = '${state}' THEN 1 END) AS ${state}`;
   const rows = await run(
     {
       sql: `SELECT h.key AS host, c.* FROM (
-          SELECT t.host_id, count(*) AS urls, ${of('done')}, ${of('failed')}, ${of('skipped')}, ${of('denied')}
+          SELECT t.host_id, count(*) AS urls, ${STATE_COUNTS}
           FROM ${LEDGER_TABLES} WHERE ${where} GROUP BY t.host_id ORDER BY 2 DESC, 1 LIMIT ${Math.floor(most)}
         ) c JOIN hosts h ON h.id = c.host_id ORDER BY c.urls DESC, c.host_id`,
       values: statement.values,
     },
     limitMs,
   );
+  return rows.map((row) => ({ host: String(row.host), ...stateCountsOf(row) }));
+}
+
+export async function listLedgerPaths(
+  run: RunStatement,
+  dialect: LedgerDialect,
+  { job, under, after, limit, limitMs }: LedgerPathQuery,
+): Promise<readonly LedgerPath[]> {
+  const statement = new LedgerStatement(dialect);
+  const where = [statement.where(job, { kind: 'page' })];
+  const start = under === '' ? '' : statement.text(under);
+  if (under !== '') where.push(`substr(t.url, 1, length(${start})) = ${start}`);
+  // Of origins, the slashes of the scheme are passed over.
+  const rest =
+    under === ''
+      ? `replace(replace(t.url, 'https://', 'https:||'), 'http://', 'http:||')`
+      : dialect.upTo(`substr(t.url, length(${start}) + 1)`, '?');
+  const part = `CASE WHEN replace(rest, '/', '') = rest THEN rest ELSE ${dialect.upTo('rest', '/')} || '/' END`;
+  const name = dialect.byBytes('name');
+  const behind =
+    after === undefined
+      ? ''
+      : `WHERE ${name} > ${statement.text(after.replace('://', under === '' ? ':||' : '://'))}`;
+  const rows = await run(
+    {
+      sql: `SELECT name, count(*) AS urls, ${STATE_COUNTS} FROM (
+          SELECT ${part} AS name, state FROM (SELECT ${rest} AS rest, t.state FROM tasks t WHERE ${where.join(' AND ')}) u
+        ) t ${behind} GROUP BY name ORDER BY ${name} LIMIT ${Math.floor(limit)}`,
+      values: statement.values,
+    },
+    limitMs,
+  );
   return rows.map((row) => ({
-    host: String(row.host),
-    urls: Number(row.urls),
-    done: Number(row.done),
-    failed: Number(row.failed),
-    skipped: Number(row.skipped),
-    denied: Number(row.denied),
+    name: under === '' ? String(row.name).replace(':||', '://') : String(row.name),
+    ...stateCountsOf(row),
+  }));
+}
+
+export async function findLedgerStates(
+  run: RunStatement,
+  dialect: LedgerDialect,
+  [job, urlKeys, limitMs]: readonly [number, readonly UrlKey[], number],
+): Promise<readonly LedgerState[]> {
+  if (urlKeys.length === 0) return [];
+  const statement = new LedgerStatement(dialect);
+  const seq = statement.number(job);
+  const keys = urlKeys.map((key) => statement.text(key)).join(', ');
+  const rows = await run(
+    {
+      sql: `SELECT t.url_key, t.state, t.rule, t.error_code, ${statement.statusCode()} AS status_code
+        FROM ${LEDGER_TABLES} WHERE t.job_seq = ${seq} AND t.url_key IN (${keys})`,
+      values: statement.values,
+    },
+    limitMs,
+  );
+  return rows.map((row) => ({
+    urlKey: row.url_key as UrlKey,
+    state: row.state as TaskState,
+    rule: row.rule as string | null,
+    errorCode: row.error_code as ErrorCode | null,
+    statusCode: row.status_code === null ? null : Number(row.status_code),
   }));
 }
 

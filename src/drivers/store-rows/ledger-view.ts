@@ -3,7 +3,7 @@ import type { Attempt } from '../../model/attempt.ts';
 import type { TaskId } from '../../model/ids.ts';
 import type { FoundBy, TaskKind, TaskState } from '../../model/task.ts';
 import type { LedgerRow, LedgerRowQuery, LedgerViewStore } from '../../ports/ledger-view-store.ts';
-import { countLedger } from './ledger-counts.ts';
+import { countLedger, findLedgerStates, listLedgerPaths } from './ledger-counts.ts';
 import {
   isFiltered,
   LEDGER_TABLES,
@@ -76,6 +76,8 @@ export function createLedgerViewStore(run: RunStatement, dialect: LedgerDialect)
     },
 
     countLedger: (query) => countLedger(run, dialect, query),
+    listLedgerPaths: (query) => listLedgerPaths(run, dialect, query),
+    findLedgerStates: (...asked) => findLedgerStates(run, dialect, asked),
   };
 }
 

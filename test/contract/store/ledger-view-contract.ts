@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Attempt } from '../../../src/model/attempt.ts';
+import type { UrlKey } from '../../../src/model/ids.ts';
 import type { Job } from '../../../src/model/job.ts';
 import { LEDGER_ORDERS, type LedgerFilter, type LedgerOrder } from '../../../src/ports/ledger-view-store.ts';
 import type { Claim } from '../contract.ts';
@@ -205,5 +206,48 @@ export function ledgerViewContract(holds: Claim<TimedStore>): void {
     const some = await store.countLedger({ ...query, filter: { text: 'odd' } });
     expect(some.groups.reduce((sum, { urls }) => sum + urls, 0)).toBe(3);
     expect(some.contentTypes).toEqual([{ contentType: 'text/html', pages: 3, bytes: 7 + 3 + 5 }]);
+  });
+
+  holds('addresses of the ledger are a tree with counts, and URLs are found by their keys', async (store) => {
+    const urls = ['https://a.test/', 'https://a.test/x', 'https://a.test/x/1', 'https://a.test/x/y/2?q=/'];
+    const job = await createJob(store, [
+      ...urls,
+      'https://a.test/Z?a=1',
+      'https://a.test/Z?b=2',
+      'http://a.test/x',
+    ]);
+    const { lease, tasks } = await take(store, 'a.test');
+    await store.commit([completion(lease, at(tasks, 2), FAILED, { trace: [attemptOf(3)] })], T0);
+    const under = async (text: string, after?: string) => {
+      const query = { job: job.seq, under: text, after, limit: 10, limitMs: LIMIT_MS };
+      return (await store.listLedgerPaths(query)).map(({ name, urls, failed }) => [name, urls, failed]);
+    };
+    expect(await under('')).toEqual([
+      ['http://a.test/', 1, 0],
+      ['https://a.test/', 6, 1],
+    ]);
+    expect(await under('', 'http://a.test/')).toEqual([['https://a.test/', 6, 1]]);
+    expect(await under('https://a.test/')).toEqual([
+      ['', 1, 0],
+      ['Z', 2, 0],
+      ['x', 1, 0],
+      ['x/', 2, 1],
+    ]);
+    expect(await under('https://a.test/', 'Z')).toEqual([
+      ['x', 1, 0],
+      ['x/', 2, 1],
+    ]);
+    expect(await under('https://a.test/x/')).toEqual([
+      ['1', 1, 1],
+      ['y/', 1, 0],
+    ]);
+    const keys = [at(tasks, 2).urlKey, at(tasks, 0).urlKey, 'unknown' as UrlKey];
+    const states = await store.findLedgerStates(job.seq, keys, LIMIT_MS);
+    expect(new Map(states.map(({ urlKey, ...state }) => [urlKey, state]))).toEqual(
+      new Map([
+        [keys[0], { state: 'failed', rule: 'attempts', errorCode: 'CONNECT_FAILED', statusCode: 404 }],
+        [keys[1], { state: 'claimed', rule: null, errorCode: null, statusCode: null }],
+      ]),
+    );
   });
 }

@@ -936,6 +936,8 @@ class DomainDetailRobots(TypedDict):
     fetchedAt: str
     expiresAt: str
     reason: str
+    #: The file as it is stored; empty where there is none.
+    body: str
 
 
 class DomainDetailOptOut(TypedDict):
@@ -945,6 +947,33 @@ class DomainDetailOptOut(TypedDict):
     at: str
     #: Least time between two requests; null: there are none at all.
     minDelayMs: int | None
+
+
+class Estimate(TypedDict):
+    #: Pages that will be fetched.
+    pages: EstimatePages
+    #: Time at the pace of the hosts.
+    durationMs: EstimatePages
+    #: From one attempt by the cheapest engine to the dearest attempt that the policy allows.
+    credits: EstimatePages
+    #: The pace of the first 20 hosts.
+    hosts: list[EstimateHosts]
+    #: How the figures came about, as sentences.
+    reasons: list[str]
+
+
+class EstimatePages(TypedDict):
+    low: float
+    #: Null: nothing bounds it.
+    high: float | None
+
+
+class EstimateHosts(TypedDict):
+    host: str
+    #: Between two requests; 0: no pace is set.
+    pauseMs: float
+    concurrency: int
+    reason: str
 
 
 class Export(TypedDict):
@@ -1062,6 +1091,45 @@ class SiteChangeComparisonFields(_SiteChangeComparisonFields):
     type: str
     before: Any
     after: Any
+
+
+class JobPageLinks(TypedDict):
+    #: As the job knows it.
+    url: str
+    #: Null when the job does not know the URL.
+    state: Literal["ready", "waiting", "claimed", "done", "failed", "skipped", "denied", "cancelled"] | None
+    foundBy: str | None
+    #: The page on which the job first found it.
+    foundOn: str | None
+    #: Without a stored page there are no outgoing links.
+    hasPage: bool
+    outgoing: list[JobPageLinksOutgoing]
+    outgoingCount: int
+    incoming: list[JobPageLinksIncoming]
+    #: Where the incoming links of more pages are looked for; null when all pages were.
+    nextCursor: str | None
+
+
+_JobPageLinksOutgoingReserved = TypedDict("_JobPageLinksOutgoingReserved", {"from": "str"}, total=False)
+
+
+class JobPageLinksOutgoing(_JobPageLinksOutgoingReserved):
+    url: str
+    text: str
+    rel: str
+    isInternal: bool
+    #: What became of its target in this job; null when the job does not know it.
+    state: Literal["ready", "waiting", "claimed", "done", "failed", "skipped", "denied", "cancelled"] | None
+    statusCode: int | None
+    errorCode: str | None
+    rule: str | None
+
+
+class JobPageLinksIncoming(TypedDict):
+    url: str
+    title: str | None
+    text: str
+    rel: str
 
 
 class JobRow(TypedDict):
@@ -1186,6 +1254,20 @@ class JobSummaryTimelinePoints(TypedDict):
     done: int
     failed: int
     bytes: int
+
+
+class JobPath(TypedDict):
+    #: The next part of the address; ends with a slash where more follows.
+    name: str
+    #: The whole beginning; of a folder, a value for `under`.
+    url: str
+    isFolder: bool
+    #: Pages below it, or with this address and any query.
+    urls: int
+    done: int
+    failed: int
+    skipped: int
+    denied: int
 
 
 class Monitor(TypedDict):
@@ -1488,6 +1570,28 @@ class RetentionOwn(TypedDict):
     snapshotsMs: int | None
     maxJobs: int | None
     maxBytes: int | None
+
+
+class RobotsTest(TypedDict):
+    url: str
+    userAgent: str
+    #: Null when the robots.txt of the host was never fetched.
+    isAllowed: bool | None
+    #: The line that decided; null when none matched.
+    rule: str | None
+    #: Its number, from 1.
+    line: int | None
+    message: str
+    #: The pause that the file asks for between requests.
+    crawlDelayMs: float | None
+    sitemaps: list[str]
+    #: Which file was asked: the stored one, the one of the request, or none.
+    source: Literal["stored", "given", "none"]
+    #: Of the stored file.
+    status: Literal["ok", "absent", "unreachable"] | None
+    fetchedAt: str | None
+    #: Whether the policy of the host obeys robots.txt.
+    policy: Literal["obey", "ignore"]
 
 
 class SearchHit(TypedDict):

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import type { JobId } from '../model/ids.ts';
+
+let platform: Platform;
+let id: string;
+beforeAll(async () => {
+  platform = await openPlatform();
+  await platform.work((task) => ({
+    ...DONE,
+    record: {
+      metadata: null,
+      links: task.url.endsWith('/a')
+        ? [
+            { url: 'https://example.com/shop/b#top', text: 'B', rel: '', from: 'a' },
+            { url: 'https://other.test/', text: 'away', rel: 'nofollow', from: 'a' },
+          ]
+        : [],
+    },
+  }));
+  const urls = ['a', 'shop/b', 'shop/c?x=1'].map((each) => `https://example.com/${each}`);
+  const answer = await platform.call({ method: 'POST', url: '/v1/batch', payload: { urls } });
+  id = answer.at('data.id') as string;
+  await platform.jobs.waitFor(id as JobId, 20_000);
+});
+afterAll(() => platform.close());
+
+const get = (url: string) => platform.call({ url });
+const post = (url: string, payload: object) => platform.call({ method: 'POST', url, payload });
+
+describe('the addresses of a job', () => {
+  it('are a tree that opens from its origins down, page by page', async () => {
+    const origins = await get(`/v1/jobs/${id}/tree`);
+    expect(origins.at('data.items')).toMatchObject([
+      { url: 'https://example.com/', isFolder: true, urls: 3 },
+    ]);
+    const first = await get(`/v1/jobs/${id}/tree?under=https://example.com/&limit=1`);
+    expect(first.at('data.items')).toMatchObject([{ name: 'a', isFolder: false, done: 1 }]);
+    const next = `/v1/jobs/${id}/tree?under=https://example.com/&cursor=${first.at('data.nextCursor')}`;
+    expect((await get(next)).at('data.items')).toMatchObject([{ url: 'https://example.com/shop/', urls: 2 }]);
+    expect((await get(`/v1/jobs/${id}/tree?under=nonsense`)).at('error.details.0.field')).toBe('under');
+  });
+});
+
+describe('the links of a page', () => {
+  it('tell where it leads with the state of each target, and which pages lead to it', async () => {
+    const out = await get(`/v1/jobs/${id}/links?url=https://example.com/a`);
+    expect(out.at('data.outgoing')).toMatchObject([
+      { text: 'B', isInternal: true, state: 'done', statusCode: 200 },
+      { text: 'away', isInternal: false, state: null },
+    ]);
+    const into = await get(`/v1/jobs/${id}/links?url=https://example.com/shop/b`);
+    expect(into.at('data')).toMatchObject({
+      outgoing: [],
+      incoming: [{ url: 'https://example.com/a', text: 'B' }],
+      nextCursor: null,
+    });
+    const unseen = await get(`/v1/jobs/${id}/links?url=https://example.com/unseen`);
+    expect(unseen.at('data')).toMatchObject({ state: null, hasPage: false, incoming: [] });
+  });
+});
+
+describe('an estimate', () => {
+  it('of a batch counts its URLs at the pace of their host', async () => {
+    const urls = Array.from({ length: 10 }, (_, n) => `https://slow.test/${n}`);
+    const answer = await post('/v1/estimate', { job: { kind: 'batch', urls } });
+    // Two requests per second, as the policy of the platform says.
+    expect(answer.at('data')).toMatchObject({
+      pages: { low: 10, high: 10 },
+      durationMs: { low: 5_000 },
+      credits: { low: 10 },
+      hosts: [{ host: 'slow.test', pauseMs: 500, reason: 'The policy allows 2 requests per second.' }],
+    });
+  });
+
+  it('of a crawl takes the pages from the request, a map, the last crawl or the budget', async () => {
+    const job = { kind: 'crawl', urls: ['https://example.com/'], maxPages: 500 };
+    expect((await post('/v1/estimate', { job })).at('data.pages')).toEqual({ low: 1, high: 500 });
+    expect((await post('/v1/estimate', { job, pages: 70 })).at('data.pages')).toEqual({ low: 70, high: 70 });
+    expect((await post('/v1/estimate', { job, mapId: id })).at('data.pages')).toEqual({ low: 3, high: 500 });
+    const capped = { ...job, maxPages: null, maxCredits: 4, maxDurationMs: 1_000 };
+    expect((await post('/v1/estimate', { job: capped, pages: 70 })).at('data')).toMatchObject({
+      credits: { low: 4, high: 4 },
+      durationMs: { low: 1_000, high: 1_000 },
+    });
+    expect((await post('/v1/estimate', { job: capped })).at('data.pages.high')).toBeNull();
+  });
+
+  it('is refused for what its job would be refused for', async () => {
+    const bad = await post('/v1/estimate', { job: { kind: 'crawl', urls: ['mailto:x'] } });
+    expect(bad.at('error.code')).toBe('INVALID_URL');
+  });
+});
+
+describe('the robots.txt of a host', () => {
+  it('is tested for a URL, stored or as the request brings it', async () => {
+    const test = (body: object) => post('/v1/domains/example.com/robots-test', body);
+    expect((await test({ url: '/x' })).at('data')).toMatchObject({ isAllowed: null, source: 'none' });
+    await platform.store.putRobots({
+      origin: 'https://example.com',
+      status: 'ok',
+      body: 'User-agent: *\nCrawl-delay: 2\nDisallow: /private/\nAllow: /private/open',
+      fetchedAt: 1_000,
+      expiresAt: 2_000,
+      reason: '200',
+      interruptions: 0,
+    });
+    expect((await test({ url: 'https://example.com/private/a' })).at('data')).toMatchObject({
+      isAllowed: false,
+      line: 3,
+      crawlDelayMs: 2_000,
+      source: 'stored',
+      policy: 'obey',
+    });
+    expect((await test({ url: '/private/open' })).at('data.isAllowed')).toBe(true);
+    const robotsTxt = 'User-agent: other\nDisallow: /';
+    expect((await test({ url: '/a', robotsTxt, userAgent: 'Other' })).at('data')).toMatchObject({
+      isAllowed: false,
+      source: 'given',
+    });
+    expect((await test({ url: 'https://elsewhere.test/' })).at('error.details.0.field')).toBe('url');
+    expect((await get('/v1/domains/example.com')).at('data.robots.0.body')).toContain('Disallow: /private/');
+  });
+});
