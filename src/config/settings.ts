@@ -371,6 +371,11 @@ export const settingsSchema = z.object({
   extractThreads: whole(0, 64)
     .default(0)
     .describe('Threads that read pages; 0 takes one less than there are cores, at most four.'),
+  hostLeaseMs: whole(3_000, 600_000)
+    .default(30_000)
+    .describe(
+      'How long a process owns a host; it renews that three times as often. After the death of a process others take over its hosts by then.',
+    ),
   drainMs: whole(0, 600_000)
     .default(30_000)
     .describe('Time that running work gets to finish when the process is told to stop.'),

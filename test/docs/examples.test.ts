@@ -66,9 +66,9 @@ beforeAll(async () => {
       if (url === undefined) throw new Error('the server is not ready yet');
       return url;
     },
-    { timeout: 25_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
-}, 30_000);
+});
 
 afterAll(async () => {
   server?.child.kill('SIGTERM');

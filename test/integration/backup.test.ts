@@ -14,7 +14,6 @@ import { type HeldSite, startHeldSite } from './held-site.ts';
 import { byPath, openScraper, openWorld, QUICK_POLICY, type Scraper, type World } from './world.ts';
 
 const PAGES = 120;
-/** Of the fleet profile: hosts of a restored store wait for the leases of the former one. */
 const LIMIT_MS = 150_000;
 const { makeBackup, checkBackup, restoreBackup } = BACKUP_TOOLS;
 const PLAIN = { hasVaultKey: false, isVerified: true };
@@ -27,7 +26,8 @@ const opened: Scraper[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'scrapifie-backup-'));
   held = await startHeldSite();
-  world = await openWorld({ site: { pages: PAGES } });
+  // Of the fleet profile: hosts of a restored store wait for the leases of the former one.
+  world = await openWorld({ site: { pages: PAGES }, settings: { hostLeaseMs: 5_000 } });
 });
 afterEach(async () => {
   for (const scraper of opened.splice(0)) await scraper.close();
