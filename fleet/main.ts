@@ -52,10 +52,11 @@ function welcome({ origin, apiKey }: Fleet, dir: string): string {
   const body = JSON.stringify({ url: `${origin}${SAMPLE_PATH}` });
   return `The fleet is ready. Ctrl-C stops it.
 
-  API      ${origin}
-  Docs     ${origin}/docs
-  API key  ${apiKey}
-  Logs     ${dir}/*.log
+  Dashboard  ${origin}  (sign in with the API key)
+  API        ${origin}
+  Docs       ${origin}/docs
+  API key    ${apiKey}
+  Logs       ${dir}/*.log
 
 Try it:
 

@@ -40,6 +40,18 @@ async function scrapeSample(): Promise<{ status: number; answer: unknown }> {
   return { status: response.status, answer: await response.json() };
 }
 
+/** Calls with a cookie or a key, as JSON; the proxy sends one after the other to the two APIs. */
+async function call(method: string, path: string, headers: Record<string, string>, body?: object) {
+  const response = await fetch(`${fleet.origin}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', 'x-scrapifie-dashboard': '1', ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const cookie = response.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+  const { data } = (await response.json()) as { data?: { id: string; secret: string; signedIn: boolean } };
+  return { status: response.status, cookie, data };
+}
+
 describe('a fleet on this machine', { timeout: START_MS }, () => {
   it('has every part up and scrapes a page through its proxy', async () => {
     const states = (await fleetHealth(fleet)).map(({ name, state }) => `${name} ${state}`);
@@ -48,6 +60,25 @@ describe('a fleet on this machine', { timeout: START_MS }, () => {
       ...['api-1 ready', 'api-2 ready', 'http-worker-1 ready', 'scheduler-1 ready', 'proxy up'],
     ]);
     expect(await scrapeSample()).toMatchObject({ status: 200, answer: { success: true } });
+  });
+
+  it('knows a browser that signed in at one API at the other, until its key is revoked', async () => {
+    const admin = { authorization: `Bearer ${fleet.apiKey}` };
+    const { data: key } = await call('POST', '/v1/keys', admin, { name: 'browser', scopes: ['read'] });
+    const { cookie } = await call('POST', '/dashboard/session', {}, { key: key?.secret });
+    const states = async () => {
+      const answers = [];
+      for (let read = 0; read < 4; read += 1) answers.push(await call('GET', '/v1/jobs', { cookie }));
+      return answers.map(({ status }) => status);
+    };
+    expect(await states()).toEqual([200, 200, 200, 200]);
+    expect((await call('GET', '/dashboard/session', { cookie })).data).toMatchObject({
+      signedIn: true,
+      profile: 'fleet',
+    });
+    await call('DELETE', `/v1/keys/${key?.id}`, admin);
+    // The other API is told by a message.
+    await vi.waitFor(async () => expect(await states()).toEqual([401, 401, 401, 401]), WAIT);
   });
 
   it('answers every read while an API process is killed, and starts it again', async () => {
