@@ -18,7 +18,8 @@ is_current() { [ -f "$app/dist/index.html" ] && [ -z "$(newer_source)" ]; }
 build() {
   sh "$root/scripts/setup.sh" dashboard || return 1
   say 'building the dashboard'
-  QUIET=1 sh "$root/scripts/with-node.sh" npm --prefix "$app" run build
+  # Whatever the environment says: with another value React is built with its checks for developers, twice as large.
+  NODE_ENV=production QUIET=1 sh "$root/scripts/with-node.sh" npm --prefix "$app" run build
 }
 
 # Without its sources there is nothing to build.

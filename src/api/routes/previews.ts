@@ -89,12 +89,16 @@ async function send(reply: FastifyReply, content: PageContent): Promise<FastifyR
       'No HTML of the page is kept: it had none, or the body was deleted.',
     );
   }
-  return reply
-    .type('text/html; charset=utf-8')
-    .header('content-security-policy', POLICY)
-    .header('x-content-type-options', 'nosniff')
-    .header('x-frame-options', 'SAMEORIGIN')
-    .header('cross-origin-resource-policy', 'same-origin')
-    .header('cache-control', 'private, no-store')
-    .send(inertPage(html));
+  return (
+    reply
+      .type('text/html; charset=utf-8')
+      // The page has no origin that could have an agent of its own; browsers would warn.
+      .removeHeader('origin-agent-cluster')
+      .header('content-security-policy', POLICY)
+      .header('x-content-type-options', 'nosniff')
+      .header('x-frame-options', 'SAMEORIGIN')
+      .header('cross-origin-resource-policy', 'same-origin')
+      .header('cache-control', 'private, no-store')
+      .send(inertPage(html))
+  );
 }
