@@ -159,7 +159,6 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     metrics,
     owner: parts.owner,
     maxHosts: settings.maxHosts,
-    leaseMs: settings.hostLeaseMs,
     ...(isShared ? { sweepMs: SHARED_SWEEP_MS } : {}),
   });
 

@@ -8,6 +8,7 @@ const LAYERS = [
   'cli',
   'compat',
   'api',
+  'samples',
   'help',
   'mcp',
   'plugins',

@@ -1,6 +1,7 @@
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import {
+  dropRecycled,
   restoreIncarnation,
   type Schema,
   takeMigrated,
@@ -26,6 +27,8 @@ async function openIn(schema: Schema): Promise<OpenedStore> {
     },
   };
 }
+
+afterAll(dropRecycled);
 
 ownClockContract('PostgreSQL', async () => {
   const schema = await takeMigrated(inject('postgresUrl'));

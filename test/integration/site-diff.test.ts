@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ChangeView } from '../../src/api/views/diff-view.ts';
 import { createComparisons } from '../../src/compare/comparisons.ts';
 import { DIFF_COLUMNS, diffRow } from '../../src/compare/site-change.ts';
@@ -24,9 +24,8 @@ beforeAll(async () => {
   for (const edition of [0, 1, 2]) {
     site.show(edition);
     const urls = [`${site.origin}/`];
-    const options = { maxAttempts: 1 };
     crawls.push(
-      await world.settled(await world.crawlNow({ urls, sitemap: 'skip', options, snapshots: true })),
+      await world.crawlNow({ urls, sitemap: 'skip', options: { maxAttempts: 1 }, snapshots: true }),
     );
   }
 });
@@ -327,6 +326,16 @@ describe('with snapshots', () => {
   /** The newest first. */
   const historyOf = async (path: string) =>
     ((await get(`/v1/pages?url=${encodeURIComponent(site.origin + path)}`)) as Answer).items;
+
+  beforeAll(() =>
+    vi.waitFor(
+      async () => {
+        const { items } = (await get(`/v1/sightings?job=${idOf(2)}`)) as Answer;
+        expect(items.length).toBe(crawls[2]?.counters.pages);
+      },
+      { timeout: 30_000, interval: 200 },
+    ),
+  );
 
   test('a page that has changed back is told as such, and one that failed is compared with the last that did not', async () => {
     const changes = byPath(await diff(1, 2, { type: ALL }));

@@ -147,3 +147,11 @@ export function ProgressBar({
     />
   );
 }
+
+/** Something that most people do not need, behind its title. */
+export const Fold = ({ title, children }: { readonly title: ReactNode; readonly children: ReactNode }) => (
+  <details className={styles.fold}>
+    <summary>{title}</summary>
+    <div className={styles.foldBody}>{children}</div>
+  </details>
+);

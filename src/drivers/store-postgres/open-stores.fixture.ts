@@ -1,7 +1,9 @@
-import { inject, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
 import { createPostgresStore } from './postgres-store.ts';
-import { createSchema, type Schema, takeMigrated } from './schema.fixture.ts';
+import { createSchema, dropRecycled, type Schema, takeMigrated } from './schema.fixture.ts';
+
+afterAll(dropRecycled);
 
 /** A fresh, migrated schema and as many stores on it as processes would have. */
 export async function openStores(

@@ -7,4 +7,10 @@ const listRoute = createRoute({
   component: lazyRouteComponent(() => import('./accounts-page.tsx'), 'AccountsPage'),
 });
 
-export const accountsRoutes = [listRoute] as const;
+const accountRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/accounts/$id',
+  component: lazyRouteComponent(() => import('./account-page.tsx'), 'AccountPage'),
+});
+
+export const accountsRoutes = [listRoute, accountRoute] as const;

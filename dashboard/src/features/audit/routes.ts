@@ -1,10 +1,24 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../../app/root-route.tsx';
 
-const listRoute = createRoute({
+export interface AuditSearch {
+  readonly action?: string;
+  readonly actor?: string;
+  readonly target?: string;
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+const auditRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/audit',
+  validateSearch: ({ action, actor, target }: Record<string, unknown>): AuditSearch => ({
+    ...(text(action) && { action: String(action) }),
+    ...(text(actor) && { actor: String(actor) }),
+    ...(text(target) && { target: String(target) }),
+  }),
   component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
 });
 
-export const auditRoutes = [listRoute] as const;
+export const auditRoutes = [auditRoute] as const;

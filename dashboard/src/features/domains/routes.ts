@@ -7,4 +7,10 @@ const listRoute = createRoute({
   component: lazyRouteComponent(() => import('./domains-page.tsx'), 'DomainsPage'),
 });
 
-export const domainsRoutes = [listRoute] as const;
+const domainRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/domains/$host',
+  component: lazyRouteComponent(() => import('./domain-page.tsx'), 'DomainPage'),
+});
+
+export const domainsRoutes = [listRoute, domainRoute] as const;

@@ -1,10 +1,33 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../../app/root-route.tsx';
 
+export interface MonitorsSearch {
+  /** Opens the form for a new one, for this URL where one is given. */
+  readonly new?: boolean;
+  readonly url?: string;
+}
+
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/monitors',
+  validateSearch: ({ new: isNew, url }: Record<string, unknown>): MonitorsSearch => ({
+    ...(isNew === true && { new: true }),
+    ...(typeof url === 'string' && url !== '' && { url }),
+  }),
   component: lazyRouteComponent(() => import('./monitors-page.tsx'), 'MonitorsPage'),
 });
 
-export const monitorsRoutes = [listRoute] as const;
+export const CHANGE_KINDS = ['ADDED', 'REMOVED', 'MODIFIED', 'MOVED', 'REVERTED'] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+const monitorRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/monitors/$id',
+  validateSearch: ({ kind }: Record<string, unknown>): { readonly kind?: ChangeKind } => {
+    const known = CHANGE_KINDS.find((name) => name === kind);
+    return known === undefined ? {} : { kind: known };
+  },
+  component: lazyRouteComponent(() => import('./monitor-page.tsx'), 'MonitorPage'),
+});
+
+export const monitorsRoutes = [listRoute, monitorRoute] as const;

@@ -1,10 +1,29 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../../app/root-route.tsx';
 
+export interface SchedulesSearch {
+  readonly new?: boolean;
+  /** The job of the new schedule, as JSON: `{"kind": "crawl", "urls": […]}`. */
+  readonly job?: string;
+  readonly view?: 'calendar';
+}
+
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/schedules',
+  validateSearch: ({ new: isNew, job, view }: Record<string, unknown>): SchedulesSearch => ({
+    ...(isNew === true && { new: true }),
+    ...(typeof job === 'string' && job !== '' && { job }),
+    ...(typeof job === 'object' && job !== null && { job: JSON.stringify(job) }),
+    ...(view === 'calendar' && { view }),
+  }),
   component: lazyRouteComponent(() => import('./schedules-page.tsx'), 'SchedulesPage'),
 });
 
-export const schedulesRoutes = [listRoute] as const;
+const scheduleRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/schedules/$id',
+  component: lazyRouteComponent(() => import('./schedule-page.tsx'), 'SchedulePage'),
+});
+
+export const schedulesRoutes = [listRoute, scheduleRoute] as const;

@@ -1,10 +1,19 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../../app/root-route.tsx';
 
-const listRoute = createRoute({
+export interface PageSearch {
+  readonly q?: string;
+  readonly host?: string;
+}
+
+const searchRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/search',
+  validateSearch: ({ q, host }: Record<string, unknown>): PageSearch => ({
+    ...(q !== undefined && q !== '' && { q: String(q) }),
+    ...(typeof host === 'string' && host !== '' && { host }),
+  }),
   component: lazyRouteComponent(() => import('./search-page.tsx'), 'SearchPage'),
 });
 
-export const searchRoutes = [listRoute] as const;
+export const searchRoutes = [searchRoute] as const;

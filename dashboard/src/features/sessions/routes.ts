@@ -1,9 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../../app/root-route.tsx';
 
+const TABS = ['sessions', 'credentials'] as const;
+export type SessionsTab = (typeof TABS)[number];
+
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/sessions',
+  validateSearch: ({ tab }: Record<string, unknown>): { readonly tab: SessionsTab } => ({
+    tab: TABS.find((name) => name === tab) ?? 'sessions',
+  }),
   component: lazyRouteComponent(() => import('./sessions-page.tsx'), 'SessionsPage'),
 });
 

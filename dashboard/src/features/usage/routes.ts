@@ -1,10 +1,21 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../../app/root-route.tsx';
+import { DAYS, GROUPS, type Group } from './queries.ts';
 
-const listRoute = createRoute({
+export interface UsageSearch {
+  readonly by?: Group;
+  readonly days?: number;
+}
+
+const usageRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/usage',
+  validateSearch: (search: Record<string, unknown>): UsageSearch => {
+    const by = GROUPS.find((group) => group === search.by);
+    const days = DAYS.find((count) => count === Number(search.days));
+    return { ...(by !== undefined && { by }), ...(days !== undefined && { days }) };
+  },
   component: lazyRouteComponent(() => import('./usage-page.tsx'), 'UsagePage'),
 });
 
-export const usageRoutes = [listRoute] as const;
+export const usageRoutes = [usageRoute] as const;

@@ -7,4 +7,10 @@ const listRoute = createRoute({
   component: lazyRouteComponent(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
 });
 
-export const webhooksRoutes = [listRoute] as const;
+const webhookRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/webhooks/$id',
+  component: lazyRouteComponent(() => import('./webhook-page.tsx'), 'WebhookPage'),
+});
+
+export const webhooksRoutes = [listRoute, webhookRoute] as const;

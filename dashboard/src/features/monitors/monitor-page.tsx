@@ -1,0 +1,163 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Pause, Play, RefreshCw, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import type { Data } from '../../api/types.ts';
+import { formatNumber, plural } from '../../format/format.ts';
+import { StatusBadge } from '../../kit/badge.tsx';
+import { Button } from '../../kit/button.tsx';
+import { CodeBlock } from '../../kit/code-block.tsx';
+import { ConfirmDialog } from '../../kit/dialog.tsx';
+import { ExternalLink } from '../../kit/external-link.tsx';
+import { Card, Columns, Figure, Fold, KeyValues, PageHeader, Row, Stack } from '../../kit/layout.tsx';
+import { timingText } from '../../kit/schedule-field.tsx';
+import { Notice, QueryView } from '../../kit/states.tsx';
+import { Time } from '../../kit/time.tsx';
+import { toast } from '../../kit/toasts.tsx';
+import { useAction } from '../../kit/use-action.ts';
+import { Changes } from './changes.tsx';
+
+type Monitor = Data<'getMonitor'>;
+const route = getRouteApi('/signed-in/monitors/$id');
+
+export function MonitorPage() {
+  const { id } = route.useParams();
+  const monitor = useQuery({
+    queryKey: ['monitors', id],
+    queryFn: ({ signal }) => api.get('/v1/monitors/{id}', { params: { id }, signal }),
+  });
+  return <QueryView query={monitor}>{(found) => <Loaded monitor={found} />}</QueryView>;
+}
+
+function Loaded({ monitor }: { readonly monitor: Monitor }) {
+  const { name, status, lastCheck } = monitor;
+  return (
+    <>
+      <PageHeader
+        title={name}
+        above={<Link to="/monitors">Monitors</Link>}
+        about={
+          <Row>
+            <StatusBadge status={status} />
+            <span>{`checks ${timingText(monitor.schedule)}`}</span>
+          </Row>
+        }
+        actions={<Actions monitor={monitor} />}
+      />
+      <Stack>
+        <Columns min="narrow">
+          <Figure label="Checks" value={formatNumber(monitor.checks)} />
+          <Figure
+            label="Last check"
+            value={<Time at={lastCheck?.at} />}
+            {...(lastCheck !== null && { about: plural(lastCheck.pages, 'page') })}
+          />
+          <Figure label="Last change" value={<Time at={monitor.lastChangeAt} />} />
+          <Figure label="Next check" value={<Time at={monitor.nextCheckAt} />} />
+        </Columns>
+        {lastCheck === null && (
+          <Notice>The first check makes the baseline. Changes are reported from the second one on.</Notice>
+        )}
+        {lastCheck !== null && lastCheck.failed > 0 && (
+          <Notice tone="warn">
+            {`${plural(lastCheck.failed, 'page')} could not be checked. A failure is never reported as a change.`}{' '}
+            <Link to="/jobs/$id" params={{ id: lastCheck.jobId }}>
+              See why
+            </Link>
+          </Notice>
+        )}
+        <Changes monitor={monitor.id} />
+        <Settings monitor={monitor} />
+      </Stack>
+    </>
+  );
+}
+
+function Actions({ monitor: { id, name, status } }: { readonly monitor: Monitor }) {
+  const navigate = useNavigate();
+  const action = useAction(['monitors']);
+  const [isDeleting, setIsDeleting] = useState(false);
+  const params = { id };
+  const pause = () => api.post('/v1/monitors/{id}/pause', { params });
+  const resume = () => api.post('/v1/monitors/{id}/resume', { params });
+  return (
+    <>
+      <Button
+        icon={RefreshCw}
+        isBusy={action.isBusy}
+        onClick={() =>
+          action.run(() => api.post('/v1/monitors/{id}/run', { params }), 'A check has started.')
+        }
+      >
+        Check now
+      </Button>
+      {status === 'active' ? (
+        <Button
+          icon={Pause}
+          onClick={() => action.run(pause, `“${name}” is paused.`, () => void action.run(resume))}
+        >
+          Pause
+        </Button>
+      ) : (
+        <Button icon={Play} onClick={() => action.run(resume, `“${name}” checks again.`)}>
+          Resume
+        </Button>
+      )}
+      <Button kind="danger" icon={Trash2} onClick={() => setIsDeleting(true)}>
+        Delete
+      </Button>
+      <ConfirmDialog
+        isOpen={isDeleting}
+        onClose={() => setIsDeleting(false)}
+        title={`Delete the monitor “${name}”?`}
+        about="Its changes are deleted with it; the jobs of its checks stay. This cannot be undone."
+        action="Delete monitor"
+        typeToConfirm={name}
+        onConfirm={async () => {
+          await api.delete('/v1/monitors/{id}', { params });
+          toast.done(`“${name}” is deleted.`);
+          await navigate({ to: '/monitors' });
+        }}
+      />
+    </>
+  );
+}
+
+const Settings = ({ monitor }: { readonly monitor: Monitor }) => (
+  <Card title="What it watches">
+    <Stack>
+      <KeyValues
+        entries={[
+          [
+            { urls: 'Pages', site: 'Site', sitemap: 'Sitemap' }[monitor.target],
+            <Stack key="urls" gap="small">
+              {monitor.urls.slice(0, 20).map((url) => (
+                <ExternalLink key={url} url={url} />
+              ))}
+              {monitor.urls.length > 20 && <span>{`and ${monitor.urls.length - 20} more`}</span>}
+            </Stack>,
+          ],
+          ['Notifies', monitor.notify.length === 0 ? 'only here' : monitor.notify.join(', ')],
+          ['Looks before a report', String(monitor.confirm)],
+          ['Learns noise', monitor.learnNoise ? 'yes' : 'no'],
+        ]}
+      />
+      <Fold title="Settings as JSON">
+        <CodeBlock
+          label="settings"
+          text={JSON.stringify(
+            {
+              watch: monitor.watch,
+              ignore: monitor.ignore,
+              threshold: monitor.threshold,
+              options: monitor.options,
+            },
+            null,
+            2,
+          )}
+        />
+      </Fold>
+    </Stack>
+  </Card>
+);
