@@ -4,6 +4,7 @@ import { auditRoutes } from '../features/audit/routes.ts';
 import { domainsRoutes } from '../features/domains/routes.ts';
 import { exportsRoutes } from '../features/exports/routes.ts';
 import { homeRoutes } from '../features/home/routes.ts';
+import { jobPagesRoutes } from '../features/job-pages/routes.ts';
 import { jobsRoutes } from '../features/jobs/routes.ts';
 import { keysRoutes } from '../features/keys/routes.ts';
 import { monitorsRoutes } from '../features/monitors/routes.ts';
@@ -43,6 +44,7 @@ const tree = rootRoute.addChildren([
     ...homeRoutes,
     ...playgroundRoutes,
     ...jobsRoutes,
+    ...jobPagesRoutes,
     ...monitorsRoutes,
     ...schedulesRoutes,
     ...webhooksRoutes,

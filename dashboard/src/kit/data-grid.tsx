@@ -175,8 +175,13 @@ const GridRow = memo(function GridRow<T>(props: GridRowProps<T>) {
       style={{ gridTemplateColumns: template, transform: `translateY(${top}px)` }}
       onClick={(event) => {
         onActivate(index);
-        const isLink = (event.target as Element).closest('a, button') !== null;
-        if (!isLink && row !== undefined) onOpen?.(row, index);
+        if (row === undefined || onOpen === undefined || event.ctrlKey || event.metaKey || event.shiftKey)
+          return;
+        const inner = (event.target as Element).closest('a, button');
+        // A link of the cell that leads within the dashboard is the row's own, for opening it in another tab.
+        if (inner !== null && !(inner instanceof HTMLAnchorElement && inner.target === '')) return;
+        event.preventDefault();
+        onOpen(row, index);
       }}
     >
       {columns.map((column) => (

@@ -1,4 +1,4 @@
-import type { LucideIcon } from 'lucide-react';
+import { Check, type LucideIcon } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import type { ReactElement, ReactNode } from 'react';
 import { cx } from './class-names.ts';
@@ -48,6 +48,32 @@ export function MenuItem({
       {Icon && <Icon size={16} aria-hidden />}
       {children}
     </DropdownMenu.Item>
+  );
+}
+
+/** An entry that is on or off; the menu stays open. */
+export function MenuCheckItem({
+  isChecked,
+  isDisabled = false,
+  onToggle,
+  children,
+}: {
+  readonly isChecked: boolean;
+  readonly isDisabled?: boolean;
+  readonly onToggle: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <DropdownMenu.CheckboxItem
+      className={styles.item}
+      checked={isChecked}
+      disabled={isDisabled}
+      onCheckedChange={onToggle}
+      onSelect={(event) => event.preventDefault()}
+    >
+      <Check size={16} aria-hidden className={isChecked ? undefined : styles.unchecked} />
+      {children}
+    </DropdownMenu.CheckboxItem>
   );
 }
 

@@ -1,0 +1,37 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { signedInRoute } from '../../app/root-route.tsx';
+import { textOf } from './row-search.ts';
+
+export const PAGE_VIEWS = ['why', 'content', 'fields', 'links', 'versions', 'response', 'files'] as const;
+export type PageView = (typeof PAGE_VIEWS)[number];
+
+export interface UrlPageSearch {
+  /** The URL. */
+  readonly u: string;
+  /** Its number in the job. */
+  readonly p?: string;
+  readonly view?: PageView;
+  /** Where the list begins from which the page was opened, and its place after that. */
+  readonly at?: string;
+  readonly n?: number;
+}
+
+const urlRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/jobs/$id/url',
+  // What else is in the address is the filter of the list, and what the views remember; both read it themselves.
+  validateSearch: (raw: Record<string, unknown>): UrlPageSearch => {
+    const page = textOf(raw.p);
+    const view = PAGE_VIEWS.find((each) => each === raw.view);
+    return {
+      u: textOf(raw.u) ?? '',
+      ...(page !== undefined && { p: page }),
+      ...(view !== undefined && { view }),
+      ...(typeof raw.at === 'string' && { at: raw.at }),
+      ...(typeof raw.n === 'number' && { n: raw.n }),
+    };
+  },
+  component: lazyRouteComponent(() => import('./url-page.tsx'), 'UrlPage'),
+});
+
+export const jobPagesRoutes = [urlRoute] as const;
