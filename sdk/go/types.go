@@ -1541,6 +1541,22 @@ type ScheduleRunLinks struct {
 	Job  *string `json:"job"`
 }
 
+// Notification is a part of the API.
+type Notification struct {
+	ID string `json:"id"`
+	// As in docs/events.md.
+	Type  string    `json:"type"`
+	Level string    `json:"level"`
+	Title string    `json:"title"`
+	Text  string    `json:"text"`
+	At    time.Time `json:"at"`
+	JobID *string   `json:"jobId"`
+	// What the event says, as in docs/events.md.
+	Data map[string]any `json:"data"`
+	// The job; null for events of no job.
+	Links *KeyLinks `json:"links"`
+}
+
 // Proxies is a part of the API.
 type Proxies struct {
 	// Whether any process that was heard of uses proxies.

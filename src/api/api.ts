@@ -62,6 +62,7 @@ import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
 import { addMcpRoutes } from './routes/mcp.ts';
 import { addMonitorRoutes } from './routes/monitors.ts';
+import { addNotificationRoutes } from './routes/notifications.ts';
 import { addPreviewRoutes } from './routes/previews.ts';
 import { addProxyRoutes } from './routes/proxies.ts';
 import { addQueryRoutes } from './routes/query.ts';
@@ -102,6 +103,7 @@ const ROUTES = [
   addQueryRoutes,
   addSearchRoutes,
   addEventRoutes,
+  addNotificationRoutes,
   addArtifactRoutes,
   addPreviewRoutes,
   addExportRoutes,

@@ -122,3 +122,39 @@ describe('the robots.txt of a host', () => {
     expect((await get('/v1/domains/example.com')).at('data.robots.0.body')).toContain('Disallow: /private/');
   });
 });
+
+describe('notifications', () => {
+  it('tell what ended, newest first, as sentences, by type and level', async () => {
+    await platform.store.appendEvents([
+      {
+        type: 'schedule.missed',
+        accountId: await platform.store.defaultAccount(),
+        jobId: null,
+        data: { scheduleName: 'nightly' },
+      },
+    ]);
+    const all = await get('/v1/notifications');
+    expect(all.at('data.items')).toMatchObject([
+      { type: 'schedule.missed', level: 'bad', jobId: null, links: null },
+      { type: 'job.completed', title: 'The batch of https://example.com/a is completed', jobId: id },
+    ]);
+    expect((await get('/v1/notifications?type=job.*')).at('data.items.0.type')).toBe('job.completed');
+    expect((await get('/v1/notifications?level=bad')).at('data.items')).toHaveLength(1);
+    const newer = await get(`/v1/notifications?after=${all.at('data.items.1.id')}`);
+    expect(newer.at('data')).toMatchObject({ items: [{ type: 'schedule.missed' }], nextCursor: null });
+    expect((await get('/v1/notifications?after=x')).at('error.details.0.field')).toBe('after');
+  });
+});
+
+describe('the list of jobs', () => {
+  it('is filtered by text and time', async () => {
+    const idsOf = async (query: string) =>
+      ((await get(`/v1/jobs?${query}`)).at('data.items') as { id: string }[]).map((each) => each.id);
+    expect(await idsOf('text=SHOP/b')).toEqual([id]);
+    expect(await idsOf(`text=${id.slice(-12)}`)).toEqual([id]);
+    expect(await idsOf('text=nothing')).toEqual([]);
+    expect(await idsOf('since=2020-01-01T00:00:00Z&kind=batch')).toEqual([id]);
+    expect(await idsOf('since=2100-01-01T00:00:00Z')).toEqual([]);
+    expect(await idsOf('until=2020-01-01T00:00:00%2B01:00')).toEqual([]);
+  });
+});

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors/registry.ts';
 import type { EventCursor } from '../model/event-cursor.ts';
 import type { AccountId, JobId, TaskId } from '../model/ids.ts';
 import type { JobKind, JobStatus } from '../model/job.ts';
+import type { ListPage } from './store.ts';
 
 /**
  * A part of the store: what happened, in one order. An event is written in the transaction that makes it true, so there
@@ -19,6 +20,12 @@ import type { JobKind, JobStatus } from '../model/job.ts';
 export interface EventStore {
   /** Events after the cursor, oldest first, at most `limit`. */
   listEvents(query: EventQuery): Promise<EventPage>;
+  /**
+   * Events of an account without those of pages, newest first, as far as they are committed: other than `listEvents` it
+   * does not wait for transactions that began before. A call looks at `EVENTS_PER_LOOK` events at most, so a page of the
+   * list may be short, and empty, although `nextCursor` leads on.
+   */
+  listRecentEvents(query: RecentEventQuery): Promise<ListPage<StoredEvent>>;
   /** The cursor of now: after it come the events that cannot be read yet, and only those. */
   eventHead(): Promise<EventCursor>;
   /**
@@ -43,6 +50,16 @@ export interface EventQuery {
   readonly jobId?: JobId | undefined;
   /** Null: from the oldest event that is kept. Throws VALIDATION_FAILED when the text is no cursor. */
   readonly after: EventCursor | null;
+  readonly limit: number;
+}
+
+/** Events that a list of recent ones looks at for one answer: a crawl writes one for each commit of its pages. */
+export const EVENTS_PER_LOOK = 5_000;
+
+export interface RecentEventQuery {
+  readonly accountId: AccountId;
+  /** Only events before this one; null: from the newest. Throws VALIDATION_FAILED when the text is no cursor. */
+  readonly before: EventCursor | null;
   readonly limit: number;
 }
 

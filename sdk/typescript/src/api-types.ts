@@ -516,6 +516,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened lately, newest first: ends of jobs, changes, missed runs, exports
+         * @description Events of the account as short messages, without those of single pages and of beginnings. They are kept as long as events are. A page of the list may be shorter than `limit`, and empty, although `nextCursor` leads on. Needs a key with the scope `jobs:read`.
+         */
+        get: operations["listNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{id}/pages/{page}/artifacts/{name}": {
         parameters: {
             query?: never;
@@ -3437,6 +3457,26 @@ export interface components {
                 self: string;
                 job: string | null;
             };
+        };
+        Notification: {
+            id: string;
+            /** @description As in docs/events.md. */
+            type: string;
+            /** @enum {string} */
+            level: "good" | "neutral" | "warning" | "bad";
+            title: string;
+            text: string;
+            /** Format: date-time */
+            at: string;
+            jobId: string | null;
+            /** @description What the event says, as in docs/events.md. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The job; null for events of no job. */
+            links: {
+                self: string;
+            } | null;
         };
         Proxies: {
             /** @description Whether any process that was heard of uses proxies. */
@@ -8299,6 +8339,12 @@ export interface operations {
                 kind?: "scrape" | "batch" | "crawl" | "map";
                 /** @description Only jobs that start on this domain or a subdomain of it (of a batch, the first 100 URLs count). A page of the list may then be shorter than `limit`, and empty, although `nextCursor` leads on. */
                 domain?: string;
+                /** @description Only jobs with this text in their id or a start URL; pages of the list as with `domain`. */
+                text?: string;
+                /** @description Only jobs that were made at this time or later. */
+                since?: string;
+                /** @description Only jobs that were made before. */
+                until?: string;
                 /** @description Only jobs of this schedule. */
                 schedule?: string;
                 /** @description `nextCursor` of the page before. */
@@ -9485,6 +9531,63 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listNotifications: {
+        parameters: {
+            query?: {
+                /** @description Only events of this type; `monitor.*` stands for all that begin so. */
+                type?: string;
+                /** @description Only this level. */
+                level?: "good" | "neutral" | "warning" | "bad";
+                /** @description `id` of the newest one you have: the list ends before it. */
+                after?: string;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Items per page at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: {
+                            items: components["schemas"]["Notification"][];
+                            /** @description Where the next page begins; null at the end. */
+                            nextCursor: string | null;
+                        };
+                    };
                 };
             };
             /** @description The request cannot be done as it is. */

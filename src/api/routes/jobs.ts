@@ -35,6 +35,8 @@ const resumeSchema = z
   .nullish()
   .meta({ examples: [{ maxPages: 500 }] });
 
+const timeOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+
 export function addJobRoutes(app: App, { jobs, store, exportFiles, now }: RouteDeps): void {
   /** After the change: what was refused has not happened. */
   async function recorded(request: FastifyRequest, action: string, job: Job): Promise<Job> {
@@ -61,17 +63,32 @@ export function addJobRoutes(app: App, { jobs, store, exportFiles, now }: RouteD
           .describe(
             'Only jobs that start on this domain or a subdomain of it (of a batch, the first 100 URLs count). A page of the list may then be shorter than `limit`, and empty, although `nextCursor` leads on.',
           ),
+        text: z
+          .string()
+          .min(1)
+          .max(500)
+          .optional()
+          .describe(
+            'Only jobs with this text in their id or a start URL; pages of the list as with `domain`.',
+          ),
+        since: z.iso
+          .datetime({ offset: true })
+          .optional()
+          .describe('Only jobs that were made at this time or later.'),
+        until: z.iso.datetime({ offset: true }).optional().describe('Only jobs that were made before.'),
         schedule: z.string().max(64).optional().describe('Only jobs of this schedule.'),
         ...pagingFields,
       }),
       response: answers({ 200: listSchema(jobSchema) }),
     },
     async handler(request) {
-      const { status, kind, domain, schedule, limit } = request.query;
+      const { status, kind, domain, text, schedule, limit } = request.query;
+      const [since, until] = [timeOf(request.query.since), timeOf(request.query.until)];
       const cursor = unwrapCursor('jobs', request.query.cursor);
       const scheduleId = schedule as ScheduleId | undefined;
       const accountId = accountOf(request);
-      const slice = await jobs.list({ accountId, status, kind, domain, scheduleId, cursor, limit });
+      const filter = { status, kind, domain, text, since, until, scheduleId };
+      const slice = await jobs.list({ accountId, ...filter, cursor, limit });
       return success(listAnswer('jobs', slice, (job) => jobView(job)));
     },
   });

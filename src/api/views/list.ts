@@ -10,6 +10,7 @@ export type ListName =
   | 'urls'
   | 'rows'
   | 'tree'
+  | 'notifications'
   | 'domains'
   | 'owner-requests'
   | 'sessions'

@@ -1,10 +1,11 @@
 import { eventCursorOf, eventPlaceOf } from '../../model/event-cursor.ts';
-import type { EventStore } from '../../ports/event-store.ts';
+import { EVENTS_PER_LOOK, type EventStore } from '../../ports/event-store.ts';
 import {
   EVENT_PAGE_COLUMNS,
   eventPageOf,
   eventPageSummaryOf,
   eventPlaceFromRow,
+  recentEventsOf,
 } from '../store-rows/event-rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
@@ -38,6 +39,18 @@ export function createPostgresEventStore(database: PostgresDatabase): EventStore
         place,
         rows[0] ?? {},
       );
+    },
+
+    async listRecentEvents({ accountId, before, limit }) {
+      const place = before === null ? null : eventPlaceOf(before);
+      const most = Number.MAX_SAFE_INTEGER;
+      // Of events of pages only the place is needed.
+      const rows = await database.query(
+        `SELECT era, tx, seq, type, account_id, job_id, at, CASE WHEN type = 'pages.committed' THEN '{}' ELSE data END AS data
+         FROM events WHERE account_id = $1 AND (era, tx, seq) < ($2, $3, $4) ORDER BY era DESC, tx DESC, seq DESC LIMIT $5`,
+        [accountId, place?.era ?? most, place?.tx ?? most, place?.seq ?? most, EVENTS_PER_LOOK],
+      );
+      return recentEventsOf(rows, limit);
     },
 
     async eventHead() {

@@ -8,14 +8,16 @@ import {
 } from '../../model/event-cursor.ts';
 import type { AccountId, JobId, TaskId } from '../../model/ids.ts';
 import type { JobKind, JobStatus } from '../../model/job.ts';
-import type {
-  EventData,
-  EventPage,
-  EventPageSummary,
-  EventType,
-  JobEventData,
-  StoredEvent,
+import {
+  EVENTS_PER_LOOK,
+  type EventData,
+  type EventPage,
+  type EventPageSummary,
+  type EventType,
+  type JobEventData,
+  type StoredEvent,
 } from '../../ports/event-store.ts';
+import type { ListPage } from '../../ports/store.ts';
 import type { Row } from './rows.ts';
 
 /** Columns of pages without their contents. */
@@ -88,3 +90,19 @@ export const eventPageSummaryOf = (row: Row): EventPageSummary => ({
   errorCode: maybeText(row.error_code) as ErrorCode | null,
   errorMessage: maybeText(row.error_message),
 });
+
+/**
+ * The page of a list of recent events from the rows that were looked at, newest first: at most `EVENTS_PER_LOOK`, which may
+ * be of pages.
+ */
+export function recentEventsOf(rows: readonly Row[], limit: number): ListPage<StoredEvent> {
+  const found: StoredEvent[] = [];
+  for (const row of rows) {
+    if (row.type === 'pages.committed') continue;
+    found.push(eventOf(row));
+    if (found.length === limit && row !== rows.at(-1))
+      return { items: found, nextCursor: eventOf(row).cursor };
+  }
+  const last = rows.length < EVENTS_PER_LOOK ? undefined : rows.at(-1);
+  return { items: found, nextCursor: last === undefined ? null : eventCursorOf(eventPlaceFromRow(last)) };
+}

@@ -1,10 +1,11 @@
 import { comparePlaces, eventCursorOf, eventPlaceOf } from '../../model/event-cursor.ts';
-import type { EventStore } from '../../ports/event-store.ts';
+import { EVENTS_PER_LOOK, type EventStore } from '../../ports/event-store.ts';
 import {
   EVENT_PAGE_COLUMNS,
   eventPageOf,
   eventPageSummaryOf,
   eventPlaceFromRow,
+  recentEventsOf,
 } from '../store-rows/event-rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeEvent } from './event-log.ts';
@@ -31,6 +32,18 @@ export function createSqliteEventStore(
         ...[place?.era ?? 0, place?.tx ?? 0, place?.seq ?? 0, limit],
       );
       return eventPageOf(rows, place, log());
+    },
+
+    listRecentEvents({ accountId, before, limit }) {
+      const place = before === null ? null : eventPlaceOf(before);
+      const most = Number.MAX_SAFE_INTEGER;
+      // Of events of pages only the place is needed.
+      const rows = database.all(
+        `SELECT era, tx, seq, type, account_id, job_id, at, CASE WHEN type = 'pages.committed' THEN '{}' ELSE data END AS data
+         FROM events WHERE account_id = ? AND (era, tx, seq) < (?, ?, ?) ORDER BY era DESC, tx DESC, seq DESC LIMIT ?`,
+        ...[accountId, place?.era ?? most, place?.tx ?? most, place?.seq ?? most, EVENTS_PER_LOOK],
+      );
+      return recentEventsOf(rows, limit);
     },
 
     eventHead() {

@@ -142,6 +142,7 @@ const METHODS: Readonly<Record<ThreadMethod, true>> = {
   proveOwnerRequest: true,
   endWork: true,
   listEvents: true,
+  listRecentEvents: true,
   eventHead: true,
   appendEvents: true,
   listEventPages: true,

@@ -84,6 +84,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listSecrets',
   'listReferences',
   'listEvents',
+  'listRecentEvents',
   'eventHead',
   'listEventPages',
   'lakePages',

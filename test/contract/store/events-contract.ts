@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest';
 import { compareCursors, type EventCursor } from '../../../src/model/event-cursor.ts';
 import type { AccountId, JobId } from '../../../src/model/ids.ts';
 import type { EventQuery, PagesEventData, StoredEvent } from '../../../src/ports/event-store.ts';
+import type { ListPage } from '../../../src/ports/store.ts';
 import { afterKill, type Claim, type Opened } from '../contract.ts';
 import {
   at,
@@ -70,6 +71,34 @@ async function afterComingBack(opened: Opened<TimedStore>, show: (store: TimedSt
 
 /** What happened, written with what it tells, in an order that readers can follow. */
 export function eventsContract(holds: Claim<TimedStore>): void {
+  holds(
+    'recent events come newest first, without those of pages, and only of their account',
+    async (store) => {
+      const accountId = await store.defaultAccount();
+      const { id } = await createJob(store, urlsOn('a.test', 2));
+      const { lease, tasks } = await take(store, 'a.test');
+      await store.commit(
+        tasks.map((task) => done(lease, task)),
+        T0,
+      );
+      await store.appendEvents([
+        { type: 'export.ready', accountId, jobId: null, data: { n: 1 } },
+        { type: 'export.failed', accountId: 'another' as AccountId, jobId: null, data: {} },
+      ]);
+      const seen: string[] = [];
+      let before: EventCursor | null = null;
+      do {
+        const slice: ListPage<StoredEvent> = await store.listRecentEvents({ accountId, before, limit: 2 });
+        seen.push(...slice.items.map(({ type }) => type));
+        before = slice.nextCursor as EventCursor | null;
+      } while (before !== null);
+      expect(seen).toEqual(['export.ready', 'job.completed', 'job.started', 'job.created']);
+      const [newest] = (await store.listRecentEvents({ accountId, before: null, limit: 1 })).items;
+      expect(newest).toMatchObject({ type: 'export.ready', data: { n: 1 } });
+      expect(newest?.jobId).not.toBe(id);
+    },
+  );
+
   holds(
     'tells the life of a job in the order of its commits, the end after the last pages',
     async (store) => {

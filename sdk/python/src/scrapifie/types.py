@@ -1471,6 +1471,21 @@ class ScheduleRunLinks(TypedDict):
     job: str | None
 
 
+class Notification(TypedDict):
+    id: str
+    #: As in docs/events.md.
+    type: str
+    level: Literal["good", "neutral", "warning", "bad"]
+    title: str
+    text: str
+    at: str
+    jobId: str | None
+    #: What the event says, as in docs/events.md.
+    data: dict[str, Any]
+    #: The job; null for events of no job.
+    links: KeyLinks | None
+
+
 class Proxies(TypedDict):
     #: Whether any process that was heard of uses proxies.
     isSetUp: bool
