@@ -19,7 +19,8 @@ export default defineConfig(({ command }) => ({
     proxy: Object.fromEntries(
       ['/v1', '/dashboard', '/healthz', '/readyz', '/metrics', '/docs', '/help'].map((path) => [
         path,
-        SERVER,
+        // The server compares the origin of the page with the name that it is called by.
+        { target: SERVER, changeOrigin: false },
       ]),
     ),
   },

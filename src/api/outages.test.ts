@@ -113,6 +113,21 @@ describe('while the store is away', () => {
     expect((await get('/v1/account')).headers).not.toHaveProperty('x-scrapifie-stale');
   });
 
+  it('a browser that was signed in goes on reading, and none can sign in', async () => {
+    const signIn = () =>
+      platform.api.inject({ method: 'POST', url: '/dashboard/session', payload: { key: platform.secret } });
+    const cookie = String((await signIn()).headers['set-cookie']).split(';', 1)[0] ?? '';
+    const read = (path: string) => platform.api.inject({ url: path, headers: { cookie } });
+    expect((await read('/v1/jobs')).statusCode).toBe(200);
+    outages.store.begin('away');
+    clock.aheadMs = 90_000;
+    expect((await read('/v1/jobs')).headers).toMatchObject(STALE);
+    expect((await read('/dashboard/session')).json().data).toMatchObject({ signedIn: true });
+    expect((await signIn()).json().error.code).toBe('STORE_UNAVAILABLE');
+    clock.aheadMs = 3_600_000;
+    expect((await read('/v1/jobs')).json().error.code).toBe('STORE_UNAVAILABLE');
+  });
+
   it('a store that works is always asked', async () => {
     const id = (await post('/v1/batch', { urls: [url] })).at('data.id') as JobId;
     expect((await get(`/v1/jobs/${id}`)).at('data.status')).toBe('queued');

@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
@@ -243,6 +244,23 @@ describe('requests with the cookie', () => {
     const { secret } = await newKey({ scopes: ['read'] });
     const listed = await send({ url: '/v1/keys', headers: { ...cookie, 'x-api-key': secret } });
     expect(codeOf(listed)).toBe('FORBIDDEN');
+  });
+
+  it('get live events as well', async () => {
+    await platform.api.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = platform.api.server.address() as AddressInfo;
+    const origin = `http://127.0.0.1:${port}`;
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ key: platform.secret });
+    const signedIn = await fetch(`${origin}/dashboard/session`, { method: 'POST', headers, body });
+    const cookie = signedIn.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+    const end = new AbortController();
+    const stream = await fetch(`${origin}/v1/events`, { headers: { cookie }, signal: end.signal });
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+    end.abort();
   });
 
   it('are not taken by the server for language models', async () => {

@@ -14,6 +14,7 @@ import {
 } from '../access/dashboard-cookie.ts';
 import { allows } from '../access/scopes.ts';
 import type { DashboardPages } from '../dashboard/dashboard-pages.ts';
+import { isStoreAway } from '../health/store-watch.ts';
 import type { App } from '../http/app.ts';
 import { success } from '../http/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -69,7 +70,11 @@ function addSessionRoutes(
   };
 
   async function signedIn(key: FoundKey) {
-    const account = await store.getAccount(key.accountId);
+    // While the store is away, a browser that was signed in still is.
+    const account = await store.getAccount(key.accountId).catch((error: unknown) => {
+      if (isStoreAway(error)) return null;
+      throw error;
+    });
     const isAdmin = allows(key.scopes, 'admin');
     return {
       signedIn: true,
