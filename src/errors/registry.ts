@@ -72,7 +72,7 @@ export const ERRORS = {
   ),
   QUERY_TOO_LARGE: usage(
     422,
-    'A query would look at more than one query may; narrow it, by the job or the time for example.',
+    'A query would read more, or answer with more, than one query may; narrow it, by the job or the time for example.',
   ),
   QUERY_TIMEOUT: usage(
     422,

@@ -68,6 +68,15 @@ describe('SQL over the lake', { timeout: 60_000 }, () => {
     expect(await world.ask('SELECT * FROM range(3)', { limit: 3 })).toMatchObject({ isTruncated: false });
   });
 
+  it('of very wide rows gives as many as an answer can hold, or says that it holds none', async () => {
+    const rows = await world.ask(`SELECT repeat('x', 3000000) AS text FROM range(20)`);
+    expect(rows).toMatchObject({ rows: { length: 5 }, isTruncated: true });
+    await expect(world.ask(`SELECT repeat('x', 17000000) AS text`)).rejects.toMatchObject({
+      code: 'QUERY_TOO_LARGE',
+      message: expect.stringContaining('Select fewer columns'),
+    });
+  });
+
   it('hides what is deleted, has expired, was replaced or is private', async () => {
     expect(await count()).toBe(4);
     world.rules = [rule({ keepFrom: null })];

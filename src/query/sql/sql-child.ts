@@ -1,4 +1,4 @@
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import { refusalOf } from './check-statement.ts';
 import type { SqlValue } from './sql-request.ts';
 
@@ -21,10 +21,18 @@ export interface SqlTask {
 export type SqlLine =
   | { readonly columns: readonly { readonly name: string; readonly type: string }[] }
   | { readonly rows: readonly (readonly SqlValue[])[] }
-  | { readonly end: { readonly rows: number; readonly isTruncated: boolean } }
+  | { readonly end: SqlCount }
   | { readonly error: { readonly kind: SqlErrorKind; readonly message: string } };
 
-export type SqlErrorKind = 'missing' | 'refused' | 'failed' | 'memory';
+interface SqlCount {
+  readonly rows: number;
+  readonly isTruncated: boolean;
+}
+
+export type SqlErrorKind = 'missing' | 'refused' | 'failed' | 'memory' | 'wide';
+
+/** Rows go out together up to this, so that no line of many wide ones holds up the process that reads it. */
+const LINE_BYTES = 65_536;
 
 type Api = typeof import('@duckdb/node-api');
 
@@ -80,24 +88,43 @@ async function runTask(task: SqlTask): Promise<void> {
       .deduplicatedColumnNames()
       .map((name, at) => ({ name, type: String(result.columnType(at)) })),
   });
-  let rows = 0;
-  let bytes = 0;
+  await writeLine({ end: await writeRows(result, task, api) });
+}
+
+/** Ends before the row that would be one too many, or with which the rows would take too many bytes. */
+async function writeRows(result: DuckDBResult, { limit, mostBytes }: SqlTask, api: Api): Promise<SqlCount> {
+  let [rows, bytes] = [0, 0];
+  let waiting: string[] = [];
+  let waitingBytes = 0;
+  const flush = async () => {
+    if (waiting.length > 0) await writeText(`{"rows":[${waiting.join(',')}]}`);
+    waiting = [];
+    waitingBytes = 0;
+  };
   for (;;) {
     const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) break;
-    const values = chunk.getRows().map((row) => row.map((value) => plainOf(value, api)));
-    const kept = values.slice(0, task.limit - rows);
-    const line = JSON.stringify({ rows: kept } satisfies SqlLine);
-    bytes += line.length;
-    const isTooLong = bytes > task.mostBytes;
-    if (!isTooLong && kept.length > 0) await writeText(line);
-    if (!isTooLong) rows += kept.length;
-    if (isTooLong || kept.length < values.length) {
-      await writeLine({ end: { rows, isTruncated: true } });
-      return;
+    const count = chunk?.rowCount ?? 0;
+    if (chunk === null || count === 0) break;
+    for (let at = 0; at < count; at += 1) {
+      const isOneMore = rows < limit;
+      const text = isOneMore ? JSON.stringify(chunk.getRowValues(at).map((each) => plainOf(each, api))) : '';
+      const textBytes = Buffer.byteLength(text);
+      if (isOneMore && rows === 0 && textBytes > mostBytes) {
+        throw new QueryError('wide', `${textBytes} bytes, and an answer at most ${mostBytes}`);
+      }
+      if (!isOneMore || bytes + textBytes > mostBytes) {
+        await flush();
+        return { rows, isTruncated: true };
+      }
+      waiting.push(text);
+      waitingBytes += textBytes;
+      bytes += textBytes;
+      rows += 1;
+      if (waitingBytes >= LINE_BYTES) await flush();
     }
+    await flush();
   }
-  await writeLine({ end: { rows, isTruncated: false } });
+  return { rows, isTruncated: false };
 }
 
 async function loadDuckDb(): Promise<Api> {

@@ -141,6 +141,11 @@ function errorOf(kind: SqlErrorKind, message: string): ScrapifieError {
       });
     case 'memory':
       return tooLarge('It needed more memory than a query may have.');
+    case 'wide':
+      return new ScrapifieError(
+        'QUERY_TOO_LARGE',
+        `The first row has ${message}. Select fewer columns, shorten texts, as left(text, 10000) does, or ask for NDJSON, which may be larger.`,
+      );
     case 'failed':
       return new ScrapifieError('QUERY_FAILED', message, { details: [{ field: 'sql', message }] });
   }
