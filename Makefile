@@ -59,6 +59,8 @@ fault: setup servers browser ## Kill a crawl, browsers at work, and every part o
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/snapshot-kill-run.ts --kills 20
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/large-diff-run.ts --pages 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/lake-kill-run.ts --kills 20
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/export-kill-run.ts --kills 20
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/export-kill-run.ts --profile fleet --kills 20
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/schedule-year-run.ts
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/monitor-week-run.ts --pages 50
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/retention-run.ts --pages 100000

@@ -1,8 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startServers } from '../../fleet/servers/servers.ts';
+import { haveServers } from './killed-processes.ts';
 import { killWebhooks } from './webhook-kills.ts';
 
 /** The long form of the kill test of webhooks: `node test/fault/webhook-kill-run.ts --profile fleet --kills 20 [--seed 1]`. */
@@ -27,23 +24,7 @@ const options = {
   say,
 } as const;
 
-/** Servers of the fleet, unless the environment names running ones. Returns what stops them. */
-async function haveServers(): Promise<() => Promise<void>> {
-  process.env.FLEET_TEST_PROFILE = profile;
-  if (profile === 'embedded' || process.env.FLEET_TEST_POSTGRES_URL !== undefined)
-    return async () => undefined;
-  const dir = await mkdtemp(join(tmpdir(), 'scrapifie-servers-'));
-  const servers = await startServers({ dir });
-  process.env.FLEET_TEST_POSTGRES_URL = servers.postgres.url;
-  process.env.FLEET_TEST_REDIS_URL = servers.redis.url;
-  process.env.FLEET_TEST_S3_URL = servers.s3.url;
-  return async () => {
-    await servers.stop();
-    await rm(dir, { recursive: true, force: true });
-  };
-}
-
-const stopServers = await haveServers();
+const stopServers = await haveServers(profile);
 const startedAt = performance.now();
 say(`seed ${seed}: processes of the profile ${profile} are killed ${kills} times`);
 const { problems, ...report } = await killWebhooks(options).finally(stopServers);

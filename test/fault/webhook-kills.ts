@@ -1,17 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Role } from '../../src/config/settings.ts';
-import { gatherCrew } from '../fleet/crew.ts';
-import { type Member, startMember } from '../fleet/member.ts';
 import { randomFrom } from '../site/random.ts';
 import { startSite } from '../site/site.ts';
 import { type Behaviour, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { callKilled, type KilledProcesses, type KillProfile, startKilled } from './killed-processes.ts';
 
 export interface WebhookKillOptions {
-  /** Embedded: one process that does everything. Fleet: an API, a worker and two schedulers. */
-  readonly profile: 'embedded' | 'fleet';
+  readonly profile: KillProfile;
   readonly kills: number;
   /** Jobs that are begun between two kills. */
   readonly jobsPerLife: number;
@@ -31,19 +25,8 @@ export interface WebhookKillReport {
   readonly problems: readonly string[];
 }
 
-/** The processes under test. */
-interface Processes {
-  api(): string;
-  /** Kills one of them by chance and starts it again. */
-  kill(random: () => number): Promise<string>;
-  close(): Promise<void>;
-}
-
-const KEY = 'a-key-for-the-kills-of-webhooks';
-const POLICY = 'default: { rate: unlimited, concurrency: 8 }\n';
 const WEBHOOKS = { '/all': ['job.*', 'page.*'], '/ends': ['job.*'] } as const;
 const WAIT_MS = 180_000;
-const CALL_MS = 10_000;
 
 /** Runs jobs while processes are killed, and says what became of their events. */
 export async function killWebhooks(options: WebhookKillOptions): Promise<WebhookKillReport> {
@@ -52,14 +35,14 @@ export async function killWebhooks(options: WebhookKillOptions): Promise<Webhook
   const site = await startSite({ pages: 1_000 });
   const receiver = await startReceiver();
   receiver.behave((_message, earlier) => moodOf(random(), earlier));
-  const processes = await (options.profile === 'embedded' ? startAlone() : startFleet());
+  const processes = await startKilled(options.profile);
   const killedAt: number[] = [];
   const jobs: string[] = [];
   try {
     const ids: Record<string, string> = {};
     for (const [path, events] of Object.entries(WEBHOOKS)) {
-      const made = await call(processes, 'POST', '/v1/webhooks', { url: `${receiver.url}${path}`, events });
-      ids[path] = String((made as { id: string }).id);
+      const hook = { url: `${receiver.url}${path}`, events };
+      ids[path] = (await callKilled<{ id: string }>(processes, 'POST', '/v1/webhooks', hook)).id;
     }
     for (let life = 0; life <= kills; life += 1) {
       for (let count = 0; count < jobsPerLife; count += 1) {
@@ -68,8 +51,14 @@ export async function killWebhooks(options: WebhookKillOptions): Promise<Webhook
           { length: pagesPerJob },
           (_, page) => `${site.hostUrl(number % 8)}/big/${page}`,
         );
-        const job = await call(processes, 'POST', '/v1/batch', { urls }, `job-${number}`);
-        jobs.push((job as { id: string }).id);
+        const job = await callKilled<{ id: string }>(
+          processes,
+          'POST',
+          '/v1/batch',
+          { urls },
+          `job-${number}`,
+        );
+        jobs.push(job.id);
       }
       if (life === kills) break;
       const until = receiver.received.length + Math.floor(random() * 2 * jobsPerLife * pagesPerJob);
@@ -110,89 +99,6 @@ function moodOf(chance: number, earlier: number): Behaviour {
   return chance < 0.3 ? { delayMs: Math.round(chance * 300) } : 200;
 }
 
-async function startAlone(): Promise<Processes> {
-  const dir = await mkdtemp(join(tmpdir(), 'scrapifie-webhook-kills-'));
-  const policyFile = join(dir, 'policy.yaml');
-  await writeFile(policyFile, POLICY);
-  const settings = {
-    apiKey: KEY,
-    allowPrivate: true,
-    policyFile,
-    extractThreads: 1,
-    contact: 'https://a.example/',
-  };
-  const start = () => startMember(join(dir, 'all'), 'all', settings);
-  let member = await start();
-  return {
-    api: () => member.origin,
-    async kill() {
-      await end(member);
-      member = await start();
-      return 'all';
-    },
-    async close() {
-      await end(member);
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
-}
-
-async function startFleet(): Promise<Processes> {
-  const crew = await gatherCrew({ policy: POLICY, settings: { apiKey: KEY } });
-  const roles: Role[] = ['api', 'http-worker', 'scheduler', 'scheduler'];
-  const members: Member[] = [];
-  for (const role of roles) members.push(await crew.add(role));
-  return {
-    api: () => members[0]?.origin ?? '',
-    async kill(random) {
-      // The schedulers send, so they are killed more often than the others.
-      const at = random() < 0.6 ? 2 + Math.floor(random() * 2) : Math.floor(random() * 2);
-      const [member, role] = [members[at], roles[at]];
-      if (member === undefined || role === undefined) throw new Error('no such process');
-      await end(member);
-      members[at] = await crew.add(role);
-      return role;
-    },
-    close: () => crew.close(),
-  };
-}
-
-async function end(member: Member): Promise<void> {
-  member.signal('SIGKILL');
-  await member.ended;
-}
-
-/** Asks again until there is an answer: the process that would answer may be the one that was killed. */
-async function call(
-  processes: Processes,
-  method: string,
-  path: string,
-  body?: object,
-  key?: string,
-): Promise<unknown> {
-  const until = performance.now() + WAIT_MS;
-  for (;;) {
-    try {
-      const response = await fetch(`${processes.api()}${path}`, {
-        method,
-        headers: {
-          'x-api-key': KEY,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(key === undefined ? {} : { 'idempotency-key': key }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(CALL_MS),
-      });
-      const answer = (await response.json()) as { success: boolean; data: unknown };
-      if (answer.success) return answer.data;
-      if (response.status < 500) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
-    } catch (error) {
-      if (performance.now() > until || String(error).includes('"success":false')) throw error;
-    }
-    await delay(100);
-  }
-}
-
 interface DeliveryView {
   readonly id: string;
   readonly eventId: string;
@@ -203,16 +109,17 @@ interface DeliveryView {
 }
 
 /** Oldest first. */
-async function listDeliveries(processes: Processes, id: string, query = ''): Promise<DeliveryView[]> {
+async function listDeliveries(processes: KilledProcesses, id: string, query = ''): Promise<DeliveryView[]> {
   const all: DeliveryView[] = [];
   let cursor: string | null = null;
   do {
     const from: string = cursor === null ? '' : `&cursor=${cursor}`;
     const path = `/v1/webhooks/${id}/deliveries?limit=1000${query}${from}`;
-    const slice = (await call(processes, 'GET', path)) as {
-      items: DeliveryView[];
-      nextCursor: string | null;
-    };
+    const slice: { items: DeliveryView[]; nextCursor: string | null } = await callKilled(
+      processes,
+      'GET',
+      path,
+    );
     all.push(...slice.items);
     cursor = slice.nextCursor;
   } while (cursor !== null);
@@ -221,7 +128,7 @@ async function listDeliveries(processes: Processes, id: string, query = ''): Pro
 
 /** Resolves when every job has told its end to every webhook, and nothing is open. */
 async function waitForEnds(
-  processes: Processes,
+  processes: KilledProcesses,
   ids: readonly string[],
   receiver: Receiver,
   jobs: number,
