@@ -16,6 +16,8 @@ export interface ComparisonDeps {
   /** Snapshots in it tell which pages have changed back, and what they were before a crawl that failed. */
   readonly store: SiteCompareStore & EarlierStore;
   readonly blobs: StoredBytes;
+  /** A clock that never goes back. */
+  readonly clock?: () => number;
 }
 
 /** Two crawls of one site, the earlier one first, and what counts as a change. */
@@ -33,7 +35,7 @@ export interface ChangeSlice {
 
 export interface ChangeSummary {
   readonly counts: ChangeCounts;
-  /** False when there are more URLs than a summary looks at: the counts are those of the first ones. */
+  /** False when there are more URLs than a summary looks at, or has time for: the counts are those of the first ones. */
   readonly isWhole: boolean;
 }
 
@@ -42,7 +44,7 @@ export interface Comparisons {
   readonly comparer: PageComparer;
   /** What became of each URL of the two crawls, in an order that is always the same; a few pages are in memory. */
   changes(pair: SitePair): AsyncGenerator<SiteChange>;
-  /** A part of them. It may be shorter than its limit, and empty, although another follows. */
+  /** A part of them: what can be compared in some seconds. It may be shorter than its limit, and empty, although another follows. */
   slice(
     pair: SitePair,
     query: {
@@ -61,9 +63,16 @@ export interface Comparisons {
 const LOOKED_AT = 1_000;
 /** URLs that a summary looks at. */
 const SUMMED = 10_000;
+/** After this a slice, or a summary, begins with no other URL: comparing one may take half a minute by itself. */
+const SLICE_MS = 10_000;
+const SUMMARY_MS = 30_000;
 const MOST_KEPT = 8;
 
-export function createComparisons({ store, blobs }: ComparisonDeps): Comparisons {
+export function createComparisons({
+  store,
+  blobs,
+  clock = () => performance.now(),
+}: ComparisonDeps): Comparisons {
   const earlier = createEarlierVersions(store);
   const lane = createDiffLane();
   const comparer = createPageComparer(blobs, lane);
@@ -102,12 +111,14 @@ export function createComparisons({ store, blobs }: ComparisonDeps): Comparisons
     },
     async slice(pair, { types, cursor, limit }, signal) {
       const items: SiteChange[] = [];
+      const until = clock() + SLICE_MS;
       let looked = 0;
       for await (const { urlKey, change } of steps(pair, cursor as UrlKey | undefined)) {
         signal?.throwIfAborted();
         looked += 1;
         if (change !== null && types.includes(change.type)) items.push(change);
-        if (items.length >= limit || looked >= LOOKED_AT) return { items, nextCursor: urlKey };
+        if (items.length >= limit || looked >= LOOKED_AT || clock() >= until)
+          return { items, nextCursor: urlKey };
       }
       return { items, nextCursor: null };
     },
@@ -117,18 +128,20 @@ export function createComparisons({ store, blobs }: ComparisonDeps): Comparisons
       const known = pairKey === null ? undefined : summaries.get(key);
       if (known !== undefined) return known;
       const counts = noCounts();
+      const until = clock() + SUMMARY_MS;
       let looked = 0;
-      let isWhole = true;
+      let [isWhole, isLate] = [true, false];
       for await (const { change } of steps(pair)) {
         signal?.throwIfAborted();
         looked += 1;
         if (change !== null) counts[change.type] += 1;
-        if (looked < SUMMED) continue;
+        isLate = clock() >= until;
+        if (looked < SUMMED && !isLate) continue;
         isWhole = false;
         break;
       }
       const summary = { counts, isWhole };
-      if (pairKey !== null) summaries.set(key, summary);
+      if (pairKey !== null && !isLate) summaries.set(key, summary);
       return summary;
     },
     versions: (a, b, mode, rules) => diffVersions({ blobs, lane, comparer }, a, b, mode, rules),

@@ -34,9 +34,16 @@ describe('the thread that compares', () => {
   });
 
   it('ends a call that takes too long', async () => {
-    // No thread starts within a millisecond.
     lane = createDiffLane({ limitMs: 1 });
-    await expect(lane.run('html', HTML)).rejects.toMatchObject({ code: 'EXTRACTION_FAILED' });
+    const many = JSON.stringify(Array.from({ length: 50_000 }, (_, at) => ({ at })));
+    const call = lane.run('json', { a: many, b: many, ignoredFields: [] });
+    await expect(call).rejects.toMatchObject({ code: 'EXTRACTION_FAILED' });
+  });
+
+  it('blames no page for a thread that does not start', async () => {
+    // No thread starts within a millisecond.
+    lane = createDiffLane({ startMs: 1 });
+    await expect(lane.run('html', HTML)).rejects.toMatchObject({ code: 'OVERLOADED' });
   });
 
   it('loses no other call with the thread that one call has taken down', async () => {

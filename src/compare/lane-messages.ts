@@ -13,6 +13,11 @@ export interface LaneCall {
   readonly given: unknown;
 }
 
+/** The first message of a thread: it has loaded what it needs and takes calls. */
+export interface LaneReady {
+  readonly isReady: true;
+}
+
 export type LaneAnswer =
   | { readonly id: number; readonly found: unknown }
   | { readonly id: number; readonly code: ErrorCode | null; readonly message: string };
@@ -34,4 +39,5 @@ export function answerCalls<Tasks extends LaneTasks<Tasks>>(workers: LaneWorkers
     }
   };
   port.on('message', (call: LaneCall) => port.postMessage(answerTo(call)));
+  port.postMessage({ isReady: true } satisfies LaneReady);
 }

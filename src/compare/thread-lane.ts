@@ -1,10 +1,14 @@
 import { Worker } from 'node:worker_threads';
+import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { LaneAnswer, LaneCall, LaneTasks } from './lane-messages.ts';
+import type { LaneAnswer, LaneCall, LaneReady, LaneTasks } from './lane-messages.ts';
 
 /** One thread that compares, one call after the other. */
 export interface ThreadLane<Tasks extends LaneTasks<Tasks>> {
-  /** Throws EXTRACTION_FAILED for a call that takes too long or too much memory, QUEUE_FULL when too many wait. */
+  /**
+   * Throws EXTRACTION_FAILED for a call that takes too long or too much memory, QUEUE_FULL when too many wait, and OVERLOADED
+   * when no thread starts.
+   */
   run<Name extends keyof Tasks & string>(
     task: Name,
     given: Tasks[Name]['given'],
@@ -13,14 +17,20 @@ export interface ThreadLane<Tasks extends LaneTasks<Tasks>> {
 }
 
 export interface ThreadLaneOptions {
-  /** Longest time that one call may take. */
+  /** Longest time that one call may take, from when its thread takes calls. */
   readonly limitMs?: number;
+  /** A thread that does not take calls by then is replaced. */
+  readonly startMs?: number;
   readonly mostWaiting?: number;
   /** Heap of the thread; buffers, and so pictures, come on top. */
   readonly heapMb?: number;
 }
 
 const LIMIT_MS = 30_000;
+/** Loading takes half a second; on a machine with fifteen times as much to do as it can, 24 seconds were seen. */
+const START_MS = 30_000;
+/** Threads that are started for one call. */
+const MOST_STARTS = 2;
 const MOST_WAITING = 64;
 const HEAP_MB = 512;
 /** A thread that has had nothing to do for so long is ended. */
@@ -36,21 +46,32 @@ interface Waiting {
 export function createThreadLane<Tasks extends LaneTasks<Tasks>>(
   name: string,
   file: URL,
-  { limitMs = LIMIT_MS, mostWaiting = MOST_WAITING, heapMb = HEAP_MB }: ThreadLaneOptions = {},
+  {
+    limitMs = LIMIT_MS,
+    startMs = START_MS,
+    mostWaiting = MOST_WAITING,
+    heapMb = HEAP_MB,
+  }: ThreadLaneOptions = {},
 ): ThreadLane<Tasks> {
   const waiting: Waiting[] = [];
   let worker: Worker | null = null;
+  let isReady = false;
+  let starts = 0;
   let current: Waiting | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let lastId = 0;
 
   function startThread(): Worker {
+    isReady = false;
+    starts += 1;
     const started = new Worker(file, {
       name,
       resourceLimits: { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: heapMb },
     });
-    started.on('message', (answer: LaneAnswer | object) => {
+    started.on('message', (answer: LaneAnswer | LaneReady | object) => {
+      if (worker !== started) return;
+      if ('isReady' in answer) takeCalls();
       // Under `node --watch`, Node.js reports the files that a thread loads through the same port.
       if ('id' in answer && answer.id === current?.call.id) settle(answer as LaneAnswer);
     });
@@ -65,6 +86,30 @@ export function createThreadLane<Tasks extends LaneTasks<Tasks>>(
     return started;
   }
 
+  function takeCalls(): void {
+    isReady = true;
+    if (current !== null) limitCall();
+  }
+
+  /** The time of a call begins when its thread takes calls: a machine that is slow to start one is not to blame on a page. */
+  function limitCall(): void {
+    clearTimeout(timer);
+    timer = isReady
+      ? setTimeout(lose, limitMs, `Comparing takes longer than ${limitMs / 1_000} seconds.`)
+      : setTimeout(startAnother, startMs);
+  }
+
+  function startAnother(): void {
+    if (starts >= MOST_STARTS) {
+      lose('The thread that compares does not start. Try again later.', 'OVERLOADED');
+      return;
+    }
+    const lost = worker;
+    worker = null;
+    void lost?.terminate();
+    send();
+  }
+
   function settle(answer: LaneAnswer): void {
     const ended = current;
     clearTimeout(timer);
@@ -75,14 +120,14 @@ export function createThreadLane<Tasks extends LaneTasks<Tasks>>(
   }
 
   /** The call under way is to blame; those that wait get another thread. */
-  function lose(message: string): void {
+  function lose(message: string, code: ErrorCode = 'EXTRACTION_FAILED'): void {
     const ended = current;
     clearTimeout(timer);
     current = null;
     const lost = worker;
     worker = null;
     void lost?.terminate();
-    ended?.reject(new ScrapifieError('EXTRACTION_FAILED', message));
+    ended?.reject(new ScrapifieError(code, message));
     next();
   }
 
@@ -94,10 +139,15 @@ export function createThreadLane<Tasks extends LaneTasks<Tasks>>(
       worker?.unref();
       return;
     }
+    starts = 0;
+    send();
+  }
+
+  function send(): void {
     worker ??= startThread();
     worker.ref();
-    timer = setTimeout(lose, limitMs, `Comparing takes longer than ${limitMs / 1_000} seconds.`);
-    worker.postMessage(current.call);
+    limitCall();
+    worker.postMessage(current?.call);
   }
 
   function endThread(): void {

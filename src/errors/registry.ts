@@ -142,7 +142,7 @@ export const ERRORS = {
   },
   OVERLOADED: environment(
     'later',
-    'Too much of what this server has answered is still unread by its clients.',
+    'This server has more to do than it can: too much of what it has answered is still unread by its clients, or a thread does not start.',
   ),
   SHUTTING_DOWN: environment('later', 'The server is stopping and takes no new work.'),
   REQUEST_TIMEOUT: {
