@@ -60,6 +60,8 @@ describe('a scrape without a page', () => {
       [{ state: 'denied', rule: 'something new' }, 'DOMAIN_DENIED'],
       [{ state: 'skipped', rule: 'budget.duration' }, 'BUDGET_SPENT'],
       [{ state: 'skipped', rule: 'credits.exhausted' }, 'CREDITS_EXHAUSTED'],
+      [{ state: 'skipped', rule: 'limit.stored-bytes' }, 'STORAGE_LIMIT'],
+      [{ state: 'skipped', rule: 'login-walls' }, 'LOGIN_REQUIRED'],
       [{ state: 'cancelled' }, 'CANCELLED'],
     ];
     for (const [given, code] of cases) expect(scrapeFailure(id, entry(given)).code).toBe(code);

@@ -34,6 +34,8 @@ const RULE_CODES: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^(breaker|circuit)/, 'CIRCUIT_OPEN'],
   [/^budget/, 'BUDGET_SPENT'],
   [/^credits/, 'CREDITS_EXHAUSTED'],
+  [/^limit\.stored-bytes/, 'STORAGE_LIMIT'],
+  [/^login-walls/, 'LOGIN_REQUIRED'],
   [/^(policy|opt-?out|deny|domain)/i, 'DOMAIN_DENIED'],
 ];
 

@@ -15,6 +15,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   NO_BROWSER: 'No browser is installed: do without a screenshot or `waitForSelector`.',
   REQUEST_TIMEOUT: 'The page took too long: try once more, or another page.',
   CREDITS_EXHAUSTED: 'The account has no credits left: tell the user.',
+  STORAGE_LIMIT: 'The account stores as much as it may: tell the user.',
   RATE_LIMITED: 'Wait a minute before the next call.',
   QUEUE_FULL: 'The server has too much to do: wait a minute and call again.',
   ROBOTS_DISALLOWED: 'The site forbids this page to robots: use another source.',
