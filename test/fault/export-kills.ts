@@ -34,7 +34,7 @@ export interface ExportKillReport {
   readonly failed: number;
   /** Of those that are ready, begun more than once because the process was killed; null in a fleet, whose files have no folder. */
   readonly begunAgain: number | null;
-  /** Downloads that were answered with a file while processes were killed. */
+  /** Exports whose file was served before all of them had ended. */
   readonly downloads: number;
   readonly problems: readonly string[];
 }
@@ -168,21 +168,21 @@ async function read(processes: KilledProcesses, id: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-/** Asks for every file again and again until it is over: an answer is whole, or says that there is no file yet. */
+/** Asks for every file until it gets one, or it is over: an answer is whole, or says that there is no file yet. */
 async function downloadAll(
   processes: KilledProcesses,
   ids: readonly string[],
   problems: string[],
   isOver: AbortSignal,
 ): Promise<number> {
-  let whole = 0;
+  const whole = new Set<string>();
   while (!isOver.aborted) {
-    for (const id of [...ids]) {
+    for (const id of ids.filter((each) => !whole.has(each))) {
       if (isOver.aborted) break;
       try {
         const response = await request(processes, id);
         const bytes = Buffer.from(await response.arrayBuffer());
-        if (response.status === 200) whole += 1;
+        if (response.status === 200) whole.add(id);
         if (response.status === 404) problems.push(`${id} was not found.`);
         if (response.status === 200 && response.headers.get('etag') !== `"${sha256(bytes)}"`) {
           problems.push(`${id} was served with ${bytes.length} bytes that are not those of its checksum.`);
@@ -193,7 +193,7 @@ async function downloadAll(
     }
     await delay(100);
   }
-  return whole;
+  return whole.size;
 }
 
 /**
