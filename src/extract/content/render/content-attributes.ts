@@ -29,10 +29,23 @@ export function baseOf(tree: PageTree, url: string): BaseUrl {
   return page;
 }
 
-/** The target of a link; null for scripts, mail and fragments of the same page. */
+/** Addresses to write to or to call, which are content as well. */
+const CONTACT = /^[\0-\x20]*(?:mailto|tel):/i;
+const MOST_CONTACT_CHARS = 500;
+
+/** The target of a link; null for scripts and fragments of the same page. */
 export function linkOf(tree: PageTree, node: number, base: BaseUrl): string | null {
   const href = tree.attribute(node, HREF);
-  return href === null ? null : base.resolve(href);
+  if (href === null) return null;
+  return CONTACT.test(href) ? contactOf(href) : base.resolve(href);
+}
+
+/** Null for one that names no address, as buttons to share a page do, or is a whole letter. */
+function contactOf(href: string): string | null {
+  const { protocol, pathname, search } = URL.parse(href) ?? {};
+  if (protocol === undefined || pathname === undefined || pathname === '') return null;
+  const address = `${protocol}${pathname}${search ?? ''}`;
+  return address.length > MOST_CONTACT_CHARS ? null : address;
 }
 
 /** The URL of an image; lazy loaders keep the real one in other attributes and a placeholder in `src`. */

@@ -18,6 +18,18 @@ describe('clean HTML', () => {
     ).toBe('<p>a <a href="https://www.example.com/b">c</a></p><p>d</p>');
   });
 
+  it('keeps addresses to write to and to call, in Markdown as well, and no other schemes', () => {
+    const { html, markdown, text } = renderAll(
+      `<p><a href="mailto:ada@a.example?subject=Hi (all)">Ada</a>, <a href=" TEL:+49-30-1 ">phone</a>,
+       <a href="mailto:?subject=Look">share</a>, <a href="javascript:x()">script</a>, <a href="sms:1">text</a></p>`,
+    );
+    expect(markdown.trimEnd()).toBe(
+      '[Ada](mailto:ada@a.example?subject=Hi%20%28all%29), [phone](tel:+49-30-1), share, script, text',
+    );
+    expect(html).toContain('<a href="tel:+49-30-1">phone</a>');
+    expect(text.trimEnd()).toBe('Ada, phone, share, script, text');
+  });
+
   it('escapes text and attributes', () => {
     expect(renderAll('<p>&lt;script&gt; &amp; <img src="/x" alt="&quot;&gt;"></p>').html).toBe(
       '<p>&lt;script&gt; &amp; <img src="https://www.example.com/x" alt="&quot;&gt;"></p>',
