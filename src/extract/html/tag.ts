@@ -18,6 +18,8 @@ export const BORDER = 64;
 export const PARAGRAPH = 128;
 /** A cell of a table row. */
 export const CELL = 256;
+/** Says whether what it holds is content, or stands around it. */
+export const LANDMARK = 512;
 
 const P = BLOCK | IMPLIES_END;
 
@@ -54,12 +56,12 @@ const FLAGS = {
   p: P | PARAGRAPH,
   div: P,
   section: P,
-  article: P,
-  aside: P,
-  main: P,
-  nav: P,
-  header: P,
-  footer: P,
+  article: P | LANDMARK,
+  aside: P | LANDMARK,
+  main: P | LANDMARK,
+  nav: P | LANDMARK,
+  header: P | LANDMARK,
+  footer: P | LANDMARK,
   address: P,
   blockquote: P | PARAGRAPH,
   details: P,

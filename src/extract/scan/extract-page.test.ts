@@ -19,6 +19,18 @@ function extract(text: string, more: Partial<ExtractInput> = {}) {
 }
 
 describe('extractPage', () => {
+  it('keeps the text with navigation and the like behind the content, and hashes it as it stands', () => {
+    const html = `<body><header>Shop <nav>Home Offers</nav></header><main><article><header><h1>Heat pumps</h1></header>
+      They heat.<aside>Related</aside> <b>Well.</b><footer>By Ada</footer></article></main><footer>Imprint</footer> End`;
+    const kept = extract(html, { keepsText: true });
+    expect(kept.text).toBe('Heat pumps They heat. Well. By Ada End Shop Home Offers Related Imprint');
+    expect(kept.textHash).toBe(extract(html).textHash);
+    // A header that is never closed takes no text away.
+    expect(extract('<header>Shop<p>All of it', { keepsText: true }).text).toBe('Shop All of it');
+    const long = `<nav>Home</nav><p>Begin ${'word '.repeat(50_000)}</p><nav>End</nav>`;
+    expect(extract(long, { keepsText: true }).text).toMatch(/^Begin word .* word Home$/);
+  });
+
   it('never throws and always answers the same, whatever the page', () => {
     const piece = fc.oneof(
       fc.constantFrom(

@@ -3,7 +3,7 @@ import { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
 import { OpenElements } from '../html/open-elements.ts';
 import type { HtmlScanner, ScanHandler } from '../html/scanner.ts';
-import { BLOCK, HIDDEN, IMPLIES_END, SCANNED, TAG, TAG_FLAGS, VOID } from '../html/tag.ts';
+import { BLOCK, HIDDEN, IMPLIES_END, LANDMARK, SCANNED, TAG, TAG_FLAGS, VOID } from '../html/tag.ts';
 import { TextCapture } from '../html/text-capture.ts';
 import { collapse, decodeEntities } from '../html/white-space.ts';
 import { parseJsonLd } from '../structured/json-ld.ts';
@@ -25,6 +25,8 @@ const ITEM = 1;
 const UNSEEN = 2;
 const INERT = 4;
 const WITHOUT_SCRIPTS = 8;
+const ASIDE = 16;
+const CONTENT = 32;
 
 const JSON_LD_TYPE = /^\s*application\/ld\+json\s*(?:;|$)/i;
 const GET_METHOD = /^\s*get\s*$/i;
@@ -58,6 +60,9 @@ export class PageScan implements ScanHandler {
   #noscriptStart = 0;
   #withoutScripts = 0;
   #isTruncated = false;
+  /** Open elements that hold navigation and the like, and those that hold content; both counted where the text is kept. */
+  #asides = 0;
+  #contents = 0;
 
   /** `isFull` collects metadata as well, beside what a crawl needs. */
   constructor(scanner: HtmlScanner, digest: TextDigest, page: BaseUrl, isFull: boolean) {
@@ -112,6 +117,7 @@ export class PageScan implements ScanHandler {
     }
     if (isVoid) return;
     if (hasEnd && (flags & HIDDEN) !== 0 && tag !== TEMPLATE) mark |= UNSEEN;
+    if (hasEnd && (flags & LANDMARK) !== 0 && this.#digest.keepsText) mark |= this.#openLandmark(tag);
     if ((mark & UNSEEN) !== 0) this.#unseen++;
     if ((mark & INERT) !== 0) this.#inert++;
     elements.push(tag, hash, mark);
@@ -196,6 +202,17 @@ export class PageScan implements ScanHandler {
     }
   }
 
+  /** The header and the footer of an article belong to it; those of the page do not. */
+  #openLandmark(tag: number): number {
+    if (tag === TAG.main || tag === TAG.article) {
+      this.#contents++;
+      return CONTENT;
+    }
+    if (this.#contents > 0 && (tag === TAG.header || tag === TAG.footer)) return 0;
+    if (this.#asides++ === 0) this.#digest.beginAside();
+    return ASIDE;
+  }
+
   #readItems(tag: number, isVoid: boolean): number {
     this.structured ??= new StreamedItems(this.#scanner);
     const { structured, base } = this;
@@ -270,6 +287,8 @@ export class PageScan implements ScanHandler {
   #ended(mark: number, depth: number): void {
     if ((mark & UNSEEN) !== 0) this.#unseen--;
     if ((mark & INERT) !== 0) this.#inert--;
+    if ((mark & CONTENT) !== 0) this.#contents--;
+    if ((mark & ASIDE) !== 0 && --this.#asides === 0) this.#digest.endAside();
     if ((mark & ITEM) !== 0) this.structured?.end(depth, this.#capture);
     if ((mark & WITHOUT_SCRIPTS) !== 0) {
       this.#withoutScripts--;

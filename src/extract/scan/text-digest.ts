@@ -28,16 +28,33 @@ export class TextDigest {
   #keepsText = false;
   /** What was in the buffer when it was first full; null while all of the text is in it. */
   #beginning: string | null = null;
+  /** Where navigation and the like begins and ends in the buffer, in turns. */
+  #asides: number[] = [];
 
   /** `keepsText`: `text` will be asked for. */
   reset(keepsText = false): void {
     this.#keepsText = keepsText;
     this.#beginning = null;
+    this.#asides = [];
     this.#used = 0;
     this.#afterSpace = 1;
     this.#surplus = 0;
     this.#flushed = 0;
     this.#stream = null;
+  }
+
+  /** Whether `text` can be asked for. */
+  get keepsText(): boolean {
+    return this.#keepsText;
+  }
+
+  /** What is added from here to `endAside` stands around the content: `text` has it behind all other text. */
+  beginAside(): void {
+    if (this.#beginning === null) this.#asides.push(this.#used);
+  }
+
+  endAside(): void {
+    if (this.#beginning === null) this.#asides.push(this.#used);
   }
 
   /** Separates the word before from the word after. */
@@ -68,9 +85,22 @@ export class TextDigest {
     }
   }
 
-  /** The text itself, of a long one the beginning: as much as the buffer holds. */
+  /** The text itself, navigation and the like last; of a long one the beginning: as much as the buffer holds. */
   text(): string {
-    return this.#beginning ?? Buffer.from(this.#bytes.buffer, 0, this.#used).toString('utf8').trimEnd();
+    return this.#beginning ?? this.#arranged(this.#used);
+  }
+
+  #arranged(used: number): string {
+    const piece = (from: number, to: number) =>
+      Buffer.from(this.#bytes.buffer, from, Math.max(0, to - from)).toString('utf8');
+    if (this.#asides.length === 0) return piece(0, used).trimEnd();
+    const [inside, around]: [string[], string[]] = [[], []];
+    let from = 0;
+    for (const [turn, at] of [...this.#asides, used].entries()) {
+      (turn % 2 === 0 ? inside : around).push(piece(from, at).trim());
+      from = at;
+    }
+    return [...inside, ...around].filter((each) => each !== '').join(' ');
   }
 
   /** The hash is null for an empty text, so that empty pages are not duplicates of each other. */
@@ -153,7 +183,7 @@ export class TextDigest {
   #flush(): void {
     const kept = this.#afterSpace === 1 && this.#used > 0 ? 1 : 0;
     const used = this.#used - kept;
-    if (this.#keepsText) this.#beginning ??= Buffer.from(this.#bytes.buffer, 0, used).toString('utf8');
+    if (this.#keepsText) this.#beginning ??= this.#arranged(used);
     this.#stream ??= createHash('sha256');
     this.#stream.update(this.#bytes.subarray(0, used));
     this.#flushed += used;
