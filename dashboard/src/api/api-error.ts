@@ -9,6 +9,8 @@ export class ApiError extends Error {
   /** A code of docs/errors.md, or `CONNECTION_FAILED`, `TIMED_OUT` or `BAD_ANSWER`, which are made here. */
   readonly code: string;
   readonly details: readonly unknown[];
+  /** Details that are no list: of a failed scrape, its `jobId` and `attempts`. */
+  readonly facts: Readonly<Record<string, unknown>>;
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
 
@@ -17,6 +19,7 @@ export class ApiError extends Error {
     code: string;
     message: string;
     details?: readonly unknown[];
+    facts?: Readonly<Record<string, unknown>>;
     requestId?: string | null;
     retryAfterSeconds?: number | null;
   }) {
@@ -25,6 +28,7 @@ export class ApiError extends Error {
     this.status = fields.status;
     this.code = fields.code;
     this.details = fields.details ?? [];
+    this.facts = fields.facts ?? {};
     this.requestId = fields.requestId ?? null;
     this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
   }

@@ -65,7 +65,8 @@ export async function send<T>({ method, path, params, query, body, signal, ...op
   return dataOf<T>(response);
 }
 
-async function dataOf<T>(response: Response): Promise<T> {
+/** `data` of an answer; throws what went wrong as an ApiError. */
+export async function dataOf<T>(response: Response): Promise<T> {
   const requestId = response.headers.get('x-request-id');
   const text = await response.text();
   let parsed: unknown;
@@ -85,10 +86,18 @@ async function dataOf<T>(response: Response): Promise<T> {
     status: response.status,
     code: answer.error?.code ?? 'BAD_ANSWER',
     message: answer.error?.message ?? `The server answered ${response.status} without an explanation.`,
-    details: Array.isArray(answer.error?.details) ? answer.error.details : [],
+    ...detailsOf(answer.error?.details),
     requestId,
     retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : null,
   });
+}
+
+function detailsOf(details: unknown): {
+  details?: readonly unknown[];
+  facts?: Readonly<Record<string, unknown>>;
+} {
+  if (Array.isArray(details)) return { details };
+  return typeof details === 'object' && details !== null ? { facts: { ...details } } : {};
 }
 
 type Input<P extends PathWith<M>, M extends Method> = CallOptions & {
