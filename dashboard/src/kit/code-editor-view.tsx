@@ -12,6 +12,7 @@ import {
   placeholder as placeholderText,
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { getNonce } from 'get-nonce';
 import { useEffect, useRef } from 'react';
 
 export interface CodeEditorProps {
@@ -91,6 +92,8 @@ export default function CodeEditorView(props: CodeEditorProps) {
           autocompletion(),
           syntaxHighlighting(colors),
           look,
+          // The policy of the page admits style elements that have its nonce.
+          EditorView.cspNonce.of(getNonce() ?? ''),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': initial.label }),
           EditorState.readOnly.of(initial.isReadOnly ?? false),

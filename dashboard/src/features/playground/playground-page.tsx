@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Play, Save, Square } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useCan } from '../../app/session-context.ts';
@@ -14,7 +13,7 @@ import { type Draft, type DraftValue, type Problems, placeOf } from './request/r
 import { RequestForm } from './request/request-form.tsx';
 import { storedRunQuery } from './result/run.ts';
 import { ResultArea } from './result-area.tsx';
-import type { PlaygroundSearch, ResultTab } from './routes.ts';
+import { type PlaygroundSearch, playgroundRoute, type ResultTab } from './routes.ts';
 import { SaveDialog } from './save/save-dialog.tsx';
 import { useRequest } from './use-request.ts';
 import { type RunState, useRun } from './use-run.ts';
@@ -37,8 +36,8 @@ const withFormat = (draft: Draft, format: string): readonly string[] => [
 
 /** One page with all options, its result from every side, and the way from there to a job, a schedule or a monitor. */
 export function PlaygroundPage() {
-  const search: PlaygroundSearch = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const search = playgroundRoute.useSearch();
+  const navigate = playgroundRoute.useNavigate();
   const canScrape = useCan('scrape');
   const request = useRequest();
   const { state, start, cancel } = useRun();
@@ -72,8 +71,7 @@ export function PlaygroundPage() {
   };
   const setSearch = (change: Partial<PlaygroundSearch>) =>
     navigate({
-      to: '/playground',
-      search: (before: PlaygroundSearch) => ({ ...before, ...change }),
+      search: (before) => ({ ...before, ...change }),
       replace: true,
     });
 

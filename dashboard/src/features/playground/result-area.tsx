@@ -42,7 +42,11 @@ function Content({ state, stored, onExample, onRetry, ...view }: ResultAreaProps
       return (
         <EmptyState
           title="The job has started"
-          actions={<LinkButton to={`/jobs/${state.jobId}` as string}>Open the job</LinkButton>}
+          actions={
+            <LinkButton to="/jobs/$id" params={{ id: state.jobId }}>
+              Open the job
+            </LinkButton>
+          }
         >
           The request asked not to wait for the page.
         </EmptyState>

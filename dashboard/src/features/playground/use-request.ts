@@ -1,8 +1,7 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { DEFAULT_FORMATS, type Draft, type DraftValue, draftOf, requestOf } from './request/request-draft.ts';
 import { shareable } from './request/shareable.ts';
-import type { PlaygroundSearch } from './routes.ts';
+import { type PlaygroundSearch, playgroundRoute } from './routes.ts';
 
 /** The address follows the form after a pause in typing, so that each letter is no entry of the history. */
 const PAUSE_MS = 400;
@@ -12,8 +11,8 @@ const initialDraft = ({ request, url }: PlaygroundSearch): Draft =>
 
 /** The form's state: in memory while it is typed, in the address for a shared link, and read from there at the start. */
 export function useRequest() {
-  const search: PlaygroundSearch = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const search = playgroundRoute.useSearch();
+  const navigate = playgroundRoute.useNavigate();
   const [draft, setDraft] = useState<Draft>(() => initialDraft(search));
   const drafted = useMemo(() => requestOf(draft), [draft]);
   const shared = useMemo(() => shareable(drafted.body), [drafted]);
@@ -29,8 +28,7 @@ export function useRequest() {
       const request = JSON.parse(text) as Record<string, unknown>;
       lastAddress.current = JSON.stringify([request, undefined]);
       void navigate({
-        to: '/playground',
-        search: ({ url: _, ...before }: PlaygroundSearch) => ({ ...before, request }),
+        search: ({ url: _, ...before }) => ({ ...before, request }),
         replace: true,
       });
     }, PAUSE_MS);

@@ -62,7 +62,7 @@ function Summary({ run }: { readonly run: Run }) {
     <div className={styles.summary}>
       <Row align="between">
         <h2>{page.title || page.finalUrl}</h2>
-        <LinkButton to={`/jobs/${run.jobId}` as string} size="small">
+        <LinkButton to="/jobs/$id" params={{ id: run.jobId }} size="small">
           Open the job
         </LinkButton>
       </Row>
