@@ -7,6 +7,7 @@ import type { Engine } from '../fetch/engine.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Job } from '../model/job.ts';
+import { releaseBytes } from '../model/own-memory.ts';
 import type { Page } from '../model/page.ts';
 import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -104,6 +105,8 @@ export function createCrawler(parts: CrawlerParts): Crawler {
             : [{ ...page, taskId, jobSeq, duplicateOf: originals.get(taskId) ?? page.duplicateOf }],
         );
         for (const listener of pageListeners) listener(pages);
+      } else {
+        for (const { page } of kept) if (page !== null && page.record !== null) releaseBytes(page.record);
       }
       running.forget(receipt.finishedJobs);
       const hosts = receipt.readyHosts;
