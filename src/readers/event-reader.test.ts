@@ -157,6 +157,22 @@ describe('a reader of events', () => {
     await expect.poll(() => reader.lagMs(), { timeout: 20_000 }).toBe(0);
   });
 
+  it('lets the first events of a job wait for more urgent work as well', async () => {
+    const store = await openStore();
+    await crawl(store, 'a.test');
+    let [asked, isBusy] = [0, true];
+    const { seen } = read(store, {
+      isBusy: () => {
+        asked += 1;
+        return isBusy;
+      },
+    });
+    await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(2);
+    expect(seen).toEqual([]);
+    isBusy = false;
+    await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(ENDS.length);
+  });
+
   it('does not wait for other work once a command waits for the end', async () => {
     const store = await openStore();
     await crawl(store, 'a.test');

@@ -136,7 +136,10 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
     const waiting = [...settling];
     const askedAt = clock();
     const batch = await store.readEvents(name, BATCH);
+    const wasResting = isResting;
     isResting = batch === null;
+    // A job has just asked for this reader: it may keep the process busy, and its first events wait like later ones.
+    if (wasResting && batch !== null && batch.looked > 0 && isBusy()) return true;
     if ((batch?.looked ?? 0) === 0 && heard !== null) {
       heard = heard.last < askedAt ? null : { first: askedAt, last: heard.last };
     }
