@@ -143,7 +143,7 @@ export interface PageRecord extends DeepRecord, Partial<ResponseRecord> {
   readonly links: readonly PageLink[];
   /** Only when the job asked for the format. */
   readonly html?: string;
-  /** The visible text, of a long one the beginning; only of jobs with `search` that keep no other text of the page. */
+  /** The visible text, as earlier versions kept it for jobs with `search`; now it is read from the body. */
   readonly searchText?: string;
 }
 

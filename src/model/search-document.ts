@@ -14,12 +14,21 @@ export interface SearchDocument {
   readonly body: readonly string[];
 }
 
-/** The text that pages are searched by: the main content where the job has kept it, else all visible text. */
-export const searchTextOf = ({ content, text, searchText, markdown }: PageRecord): string =>
-  content?.text ?? text ?? searchText ?? markdown ?? '';
+/**
+ * The text that pages are searched by: the main content where the job has kept it, else all visible text, which is read
+ * from the body. Records of earlier versions have it as `searchText`.
+ */
+export const searchTextOf = (
+  { content, text, searchText, markdown }: PageRecord,
+  bodyText: () => string = () => '',
+): string => content?.text ?? text ?? searchText ?? (bodyText() || (markdown ?? ''));
 
 /** Null for a page that is not searched for: a block, a login wall, an error page, or nothing to read. */
-export function searchDocumentOf(title: string | null, packed: Uint8Array): SearchDocument | null {
+export function searchDocumentOf(
+  title: string | null,
+  packed: Uint8Array,
+  bodyText?: () => string,
+): SearchDocument | null {
   let record: PageRecord;
   try {
     record = JSON.parse(unpackRecord(packed).toString('utf8')) as PageRecord;
@@ -27,7 +36,7 @@ export function searchDocumentOf(title: string | null, packed: Uint8Array): Sear
     return null;
   }
   if (record.outcome !== undefined && record.outcome !== 'ok') return null;
-  const body = firstWords(searchTextOf(record), MOST_BODY_WORDS);
+  const body = firstWords(searchTextOf(record, bodyText), MOST_BODY_WORDS);
   const titleWords = firstWords(title ?? '', MOST_TITLE_WORDS);
   return body.length + titleWords.length < LEAST_WORDS ? null : { title: titleWords, body };
 }

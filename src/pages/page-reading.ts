@@ -17,7 +17,7 @@ export interface ReadRequest {
   readonly job: {
     readonly seq: JobSeq;
     readonly kind: JobKind;
-    readonly options: Pick<JobOptions, 'scope' | 'routes' | 'search'> & { readonly page: ReadOptions };
+    readonly options: Pick<JobOptions, 'scope' | 'routes'> & { readonly page: ReadOptions };
     readonly seeds: readonly string[];
     /**
      * Readers report each URL once per generation. It changes when something they reported was not kept, so that

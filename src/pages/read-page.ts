@@ -41,8 +41,6 @@ export function readPageTask(
     linkHeader: joinedHeader(headers.link, ', '),
     xRobotsTag: joinedHeader(headers['x-robots-tag'], '\n'),
     formats: formatsFor(pageOptionsFor(job.options, task.url).formats),
-    // A text that is kept anyway serves for the search as well.
-    keepsText: job.options.search === true && deep?.content === undefined && deep?.text === undefined,
   });
   const links = unitedLinks(scanned.links, request);
   const extracted: Extracted = feed === null ? { ...scanned, links } : { ...scanned, ...feed };
@@ -124,7 +122,10 @@ const NO_TEXT: DecodedBody = { text: '', charset: null };
 /** The text of the body; that of its frames is a part of a web page. */
 export function decodeBody({ response: { body, contentType, finalUrl } }: ReadRequest): DecodedBody {
   if (!isTextual(contentType)) return NO_TEXT;
-  const decoded = decodeText(body, contentType);
+  return withFrames(decodeText(body, contentType), contentType, finalUrl);
+}
+
+export function withFrames(decoded: DecodedBody, contentType: string | null, finalUrl: string): DecodedBody {
   if (!hasFrames(decoded.text) || contentKindOf(contentType, decoded.text) !== 'html') return decoded;
   return { ...decoded, text: inlineFrames(decoded.text, finalUrl) };
 }
@@ -156,7 +157,7 @@ function formatsFor(asked: readonly Format[]): Format[] {
 }
 
 function recordOf(
-  { metadata, links, html, text }: Extracted,
+  { metadata, links, html }: Extracted,
   rendered: RenderedRecord | null,
   deep: DeepRecord | null,
   stored: ReadRequest['response']['stored'],
@@ -170,13 +171,12 @@ function recordOf(
     metadata,
     links,
     ...(html === undefined ? {} : { html }),
-    ...(text === undefined || text === '' ? {} : { searchText: text }),
     ...deep,
   };
 }
 
 /** Anything that may hold text is decoded; pictures, archives and the like are only stored. */
-function isTextual(contentType: string | null): boolean {
+export function isTextual(contentType: string | null): boolean {
   return (
     contentType === null ||
     !/^\s*(?:image|audio|video|font)\/(?!svg)|zip|octet-stream|pdf|wasm/i.test(contentType)

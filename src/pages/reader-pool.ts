@@ -178,7 +178,6 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
           scope: options.scope,
           page: options.page,
           routes: options.routes,
-          search: options.search,
         },
         seeds,
       });

@@ -1,6 +1,6 @@
 import type { AccountId, JobId } from '../model/ids.ts';
 import type { SearchQuery } from '../model/search-query.ts';
-import type { PageRef, SearchablePage } from './search-store.ts';
+import type { FoundPage, PageRef, SearchablePage } from './search-store.ts';
 
 /**
  * The full-text index: for each account and URL the words of the newest content, and the page that has it; apart from it the
@@ -13,7 +13,7 @@ export interface SearchIndex {
    * Indexes pages, in any order: of one URL the content that was fetched last stays, public and private each. Doing so again changes nothing. When
    * it resolves, the pages survive a power failure. Their records are given away.
    */
-  put(pages: readonly SearchablePage[]): Promise<void>;
+  put(pages: readonly IndexablePage[]): Promise<void>;
   /** The best pages first: a word in the title counts more than in the text. The pages that were indexed last come first among equals. */
   find(query: IndexQuery): Promise<readonly IndexHit[]>;
   /** Jobs that have entries, in the order of their ids. */
@@ -29,6 +29,20 @@ export interface SearchIndex {
   endRebuild(): Promise<void>;
   close(): Promise<void>;
 }
+
+export interface IndexablePage extends SearchablePage {
+  /** The visible text of the body, for a page whose record has no text. Missing: there is none. */
+  readonly bodyText?: (() => string) | undefined;
+}
+
+/** The texts that found pages are searched by. */
+export interface PageTexts {
+  /** In the order of the pages, whose records are given away; empty where the body cannot be read. */
+  textsOf(pages: readonly FoundPage[]): Promise<readonly string[]>;
+}
+
+/** The index of an installation, which reads bodies by itself. */
+export type Search = SearchIndex & PageTexts;
 
 /** Pages that are ranked: of a search that finds more, the ones that were indexed last. */
 export const MOST_RANKED = 2_000;

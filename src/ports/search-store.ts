@@ -1,4 +1,4 @@
-import type { AccountId, JobId } from '../model/ids.ts';
+import type { AccountId, ContentHash, JobId } from '../model/ids.ts';
 import type { QueryScope } from './query-store.ts';
 
 /**
@@ -27,6 +27,15 @@ export interface PageRef {
   readonly pageSeq: number;
 }
 
+/** The stored body of a page, and how it is read: pages are searched by its text where the record has none. */
+export interface StoredBody {
+  readonly contentHash: ContentHash;
+  readonly bytes: number;
+  readonly contentType: string | null;
+  readonly charset: string | null;
+  readonly finalUrl: string;
+}
+
 export interface SearchablePage extends PageRef {
   readonly accountId: AccountId;
   /** Its job may show what stored credentials give access to. */
@@ -35,6 +44,8 @@ export interface SearchablePage extends PageRef {
   readonly title: string | null;
   readonly fetchedAt: number;
   readonly record: Uint8Array;
+  /** Null for a page without one. */
+  readonly body: StoredBody | null;
 }
 
 export interface FoundPage extends PageRef {
@@ -43,6 +54,7 @@ export interface FoundPage extends PageRef {
   readonly fetchedAt: number;
   readonly statusCode: number | null;
   readonly record: Uint8Array;
+  readonly body: StoredBody | null;
 }
 
 /** Where a scan goes on: behind this page. */

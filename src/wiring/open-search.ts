@@ -3,8 +3,11 @@ import { Worker } from 'node:worker_threads';
 import type { Settings } from '../config/settings.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { SearchIndex } from '../ports/search-index.ts';
-import type { SearchablePage } from '../ports/search-store.ts';
+import { ownBuffer } from '../model/own-memory.ts';
+import { isTextual } from '../pages/read-page.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Search } from '../ports/search-index.ts';
+import type { FoundPage, SearchablePage, StoredBody } from '../ports/search-store.ts';
 
 export type SearchPlaceSettings = Pick<Settings, 'dataDir' | 'databaseUrl'>;
 
@@ -16,8 +19,14 @@ export interface SearchThreadData {
 
 export interface IndexCall {
   readonly id: number;
-  readonly method: keyof SearchIndex;
+  readonly method: keyof Search;
   readonly values: readonly unknown[];
+}
+
+/** A page, and its body where that is there and may have text. */
+export interface PageWithBody<Kind extends SearchablePage | FoundPage> {
+  readonly page: Kind;
+  readonly body: Uint8Array | null;
 }
 
 export type IndexAnswer =
@@ -31,16 +40,34 @@ export type IndexAnswer =
       };
     };
 
+/** Bodies in memory at once, apart from one that has more by itself. */
+const MOST_BODY_BYTES = 8 * 1_024 * 1_024;
+/** Bodies that are asked for at the same time. */
+const READS_AT_ONCE = 16;
+
 /**
  * The full-text index of an installation: a file of the data folder, or tables of its database. Two threads, each started
  * by its first call: one that writes, with a low priority, and one that searches, which does not wait for the first.
+ * The text of a page is read from its body in these threads, so that a crawl neither makes nor stores it.
  */
-export function openSearch({ dataDir, databaseUrl }: SearchPlaceSettings): SearchIndex {
+export function openSearch({ dataDir, databaseUrl }: SearchPlaceSettings, blobs: Pick<Blobs, 'get'>): Search {
   const place = databaseUrl === undefined ? { path: join(dataDir, 'search.db') } : { url: databaseUrl };
   const writer = createThread({ place, isPatient: true });
   const searcher = createThread({ place, isPatient: false });
   return {
-    put: (pages) => writer.call('put', [pages], recordsOf(pages)),
+    async put(pages) {
+      const bodyOf = (body: StoredBody) => blobs.get(body.contentHash);
+      for await (const part of withBodies(pages, bodyOf)) await writer.call('put', [part], buffersOf(part));
+    },
+    async textsOf(pages) {
+      // What was found is shown without its text while bodies cannot be read.
+      const bodyOf = (body: StoredBody) => blobs.get(body.contentHash).catch(() => null);
+      const texts: string[] = [];
+      for await (const part of withBodies(pages, bodyOf)) {
+        texts.push(...(await searcher.call<readonly string[]>('textsOf', [part], buffersOf(part))));
+      }
+      return texts;
+    },
     remove: (query) => writer.call('remove', [query]),
     beginRebuild: () => writer.call('beginRebuild', []),
     endRebuild: () => writer.call('endRebuild', []),
@@ -52,9 +79,37 @@ export function openSearch({ dataDir, databaseUrl }: SearchPlaceSettings): Searc
   };
 }
 
-/** Records are handed over, not copied. */
-const recordsOf = (pages: readonly SearchablePage[]): ArrayBuffer[] =>
-  pages.map(({ record }) => record.buffer as ArrayBuffer);
+/** The pages in their order with their bodies, in parts whose bodies are in memory together. */
+async function* withBodies<Kind extends SearchablePage | FoundPage>(
+  pages: readonly Kind[],
+  bodyOf: (body: StoredBody) => Promise<Uint8Array | null>,
+): AsyncGenerator<readonly PageWithBody<Kind>[]> {
+  for (let start = 0; start < pages.length; ) {
+    let end = start;
+    let bytes = 0;
+    do bytes += bytesOf(pages[end++]);
+    while (end < pages.length && bytes + bytesOf(pages[end]) <= MOST_BODY_BYTES);
+    const part: PageWithBody<Kind>[] = [];
+    for (; start < end; start += READS_AT_ONCE) {
+      const some = pages.slice(start, Math.min(end, start + READS_AT_ONCE));
+      const read = async (page: Kind): Promise<PageWithBody<Kind>> => {
+        const body = page.body !== null && isTextual(page.body.contentType) ? await bodyOf(page.body) : null;
+        return { page, body: body === null || ownBuffer(body) !== null ? body : new Uint8Array(body) };
+      };
+      part.push(...(await Promise.all(some.map(read))));
+    }
+    start = end;
+    yield part;
+  }
+}
+
+const bytesOf = (page: SearchablePage | FoundPage | undefined): number => page?.body?.bytes ?? 0;
+
+/** Records and bodies are handed over, not copied. */
+const buffersOf = (part: readonly PageWithBody<SearchablePage | FoundPage>[]): ArrayBuffer[] =>
+  part.flatMap(({ page, body }) =>
+    [page.record, ...(body === null ? [] : [body])].flatMap((bytes) => ownBuffer(bytes) ?? []),
+  );
 
 interface Waiting {
   readonly resolve: (result: never) => void;
@@ -98,7 +153,7 @@ function createThread(data: SearchThreadData) {
   }
 
   function call<T>(
-    method: keyof SearchIndex,
+    method: keyof Search,
     values: readonly unknown[],
     buffers: readonly ArrayBuffer[] = [],
   ): Promise<T> {

@@ -29,7 +29,7 @@ import type { Bus } from '../ports/bus.ts';
 import type { Files } from '../ports/files.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { SearchIndex } from '../ports/search-index.ts';
+import type { Search } from '../ports/search-index.ts';
 import type { Store } from '../ports/store.ts';
 import { eventsMsOf, installationLimits, limitsOfAccount } from '../retention/installation-limits.ts';
 import { createScheduleClock } from '../schedules/schedule-clock.ts';
@@ -66,7 +66,7 @@ export interface Platform {
   readonly store: Store;
   readonly blobs: OpenBlobs;
   readonly exportFiles: Files;
-  readonly search: SearchIndex;
+  readonly search: Search;
   readonly queue: Queue;
   readonly deliverers: Deliverers;
   readonly bus: Bus;
@@ -156,7 +156,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       onReturn: () => logger.info('object store available'),
     });
     closers.places.push(() => blobs.close());
-    const search = openSearch(settings);
+    const search = openSearch(settings, blobs);
     closers.places.push(() => search.close());
     if (existsSync(settings.dataDir)) {
       for (const problem of tightenFolder(settings.dataDir)) {

@@ -4,7 +4,7 @@ import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import { createSteadyClock } from '../model/steady-clock.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import type { SearchIndex } from '../ports/search-index.ts';
+import type { Search } from '../ports/search-index.ts';
 import type { Store } from '../ports/store.ts';
 import { type BlobsPlace, openBlobs, openTransit } from './open-blobs.ts';
 import { openSearch } from './open-search.ts';
@@ -14,7 +14,7 @@ import { openStore, type StorePlace } from './open-store.ts';
 export interface Storage {
   readonly store: Store;
   readonly blobs: Blobs;
-  readonly search: SearchIndex;
+  readonly search: Search;
   /** Bytes on their way between processes; null where there are none. */
   readonly transit: Blobs | null;
   /** Keeps every other process out of the data folder; null where others work, or may. Call what it returns to end that. */
@@ -36,7 +36,7 @@ export async function openStorage(place: StorePlace & BlobsPlace): Promise<Stora
     const hasTransit = place.s3Url !== undefined || existsSync(join(place.dataDir, 'transit'));
     const transit = hasTransit ? await openTransit(place) : null;
     closers.push(async () => transit?.close());
-    const search = openSearch(place);
+    const search = openSearch(place, blobs);
     closers.push(() => search.close());
     return { store, blobs, search, transit, lockAlone: () => lockAlone(place), close };
   } catch (error) {

@@ -36,6 +36,7 @@ function page({ url, title = null, text = '', at = 1, outcome = 'ok', ...owner }
     title,
     fetchedAt: at,
     record: packRecord({ metadata: null, links: [], outcome, searchText: text }),
+    body: null,
   };
 }
 

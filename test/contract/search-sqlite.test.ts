@@ -57,7 +57,7 @@ it('an index of the first version is used on, and takes private pages', async ()
   const record = packRecord({ metadata: null, links: [], searchText: 'heat' });
   const url = 'https://a.test/';
   await index.put([
-    { accountId, jobId, isPrivate: true, pageSeq: 8, url, title: null, fetchedAt: 2, record },
+    { accountId, jobId, isPrivate: true, pageSeq: 8, url, title: null, fetchedAt: 2, record, body: null },
   ]);
   expect(await found(false)).toEqual([7]);
   expect((await found(true)).sort()).toEqual([7, 8]);

@@ -198,7 +198,7 @@ export async function openPlatform(
       writeExport(claimed, { store, blobs, files: exportFiles, target: null, onProgress }),
   });
   bus.subscribe('export.created', () => exporter.wake());
-  const search = openSqliteSearch(':memory:');
+  const search = { ...openSqliteSearch(':memory:'), textsOf: async () => [] };
   const reader = openExtractor(1);
   const api = await createApi({
     jobs,

@@ -14,7 +14,7 @@ import type { Blobs } from '../../ports/blobs.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Files } from '../../ports/files.ts';
 import type { Limits } from '../../ports/limits.ts';
-import type { SearchIndex } from '../../ports/search-index.ts';
+import type { Search } from '../../ports/search-index.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Queries } from '../../query/queries.ts';
 import type { SqlQueries } from '../../query/sql/sql-queries.ts';
@@ -43,7 +43,7 @@ export interface ApiDeps {
   /** Where it is a server, see `watchStore`: `jobs` and this then share the watched one. */
   readonly store: Store;
   readonly bus: Bus;
-  readonly search: SearchIndex;
+  readonly search: Search;
   /** SQL over the lake. */
   readonly sql: SqlQueries;
   /** Counts the requests of each key. */

@@ -19,7 +19,7 @@ import type { Bus } from '../../ports/bus.ts';
 import type { Files } from '../../ports/files.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { Queue } from '../../ports/queue.ts';
-import type { SearchIndex } from '../../ports/search-index.ts';
+import type { Search } from '../../ports/search-index.ts';
 import type { Store } from '../../ports/store.ts';
 import type { SqlQueries } from '../../query/sql/sql-queries.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
@@ -98,7 +98,7 @@ export interface OpenPlace extends OpenStorage {
 export interface OpenStorage {
   readonly store: Store;
   readonly blobs: Blobs;
-  readonly search: SearchIndex;
+  readonly search: Search;
   close(): Promise<void>;
 }
 

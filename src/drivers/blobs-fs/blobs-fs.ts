@@ -32,7 +32,7 @@ export interface BlobsFs extends Blobs {
 /** Bodies put together are compressed together up to this size: to read one, its whole frame is decoded. */
 const MOST_FRAME_BYTES = 524_288;
 const LISTED_AT_ONCE = 1_000;
-/** Frames that one put keeps decoded: pages that are stored again come in about the order in which they were stored. */
+/** Frames that one put, and later reads, keep decoded: pages come again in about the order in which they were stored. */
 const MOST_DECODED_FRAMES = 8;
 /** Bodies of which is remembered that they are whole: 200 bytes each. */
 const MOST_SEALS = 10_000;
@@ -60,6 +60,8 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
   const index = guard(() => openPackIndex(packs, isSynced, now));
   /** By the hash of a body: where it was found whole, with the checksum of the bytes that were decoded. */
   const sealsOfWhole = new BoundedMap<ContentHash, string>(MOST_SEALS);
+  /** Frames that were decoded last, with their checksums: bodies that are read one after the other were mostly put together. */
+  const framesRead: DecodedFrames = new BoundedMap(MOST_DECODED_FRAMES);
   const compaction = createCompaction({ packs, index, bodyAt, storeAll, guard });
 
   /** Writes bodies as one frame and points at them; all or none. */
@@ -109,7 +111,17 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
 
   function bodyAt(place: PackPosition, hash: ContentHash): Buffer | null {
     const stored = packs.read(place.pack, place.offset, place.length);
-    return stored === null ? null : bodyOf(decodeFrame(stored), place, hash);
+    if (stored === null) return null;
+    const seal = `${place.pack} ${place.offset} ${crc32(stored)}`;
+    let frame = framesRead.get(seal)?.bytes ?? null;
+    if (frame === null) {
+      frame = decodeFrame(stored);
+      // A frame of one body is given away with it.
+      if (frame === null || frame.length === place.size) return bodyOf(frame, place, hash);
+      framesRead.set(seal, { bytes: frame });
+    }
+    const body = bodyOf(frame, place, hash);
+    return body === null ? null : Buffer.from(new Uint8Array(body).buffer);
   }
 
   /** In as few frames as their size allows. */

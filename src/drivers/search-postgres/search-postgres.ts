@@ -4,8 +4,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { JobId } from '../../model/ids.ts';
 import { type SearchDocument, searchDocumentOf } from '../../model/search-document.ts';
 import type { SearchQuery, SearchTerm } from '../../model/search-query.ts';
-import { MOST_RANKED, type SearchIndex } from '../../ports/search-index.ts';
-import type { SearchablePage } from '../../ports/search-store.ts';
+import { type IndexablePage, MOST_RANKED, type SearchIndex } from '../../ports/search-index.ts';
 import { searchKeyOf } from '../store-rows/search-rows.ts';
 
 const CONNECT_MS = 10_000;
@@ -139,9 +138,9 @@ const PUT = `
     build = excluded.build, words = excluded.words
   WHERE search_entries.fetched_at <= excluded.fetched_at OR search_entries.build < excluded.build`;
 
-function rowOf(page: SearchablePage) {
-  const { accountId, jobId, pageSeq, title, fetchedAt, record } = page;
-  const document = searchDocumentOf(title, record);
+function rowOf(page: IndexablePage) {
+  const { accountId, jobId, pageSeq, title, fetchedAt, record, bodyText } = page;
+  const document = searchDocumentOf(title, record, bodyText);
   if (document === null) return [];
   const { urlKey, host } = searchKeyOf(page);
   const scope = [scopeWord('a', accountId), scopeWord('h', host), scopeWord('j', jobId)];

@@ -6,8 +6,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { JobId } from '../../model/ids.ts';
 import { searchDocumentOf } from '../../model/search-document.ts';
 import type { SearchQuery, SearchTerm } from '../../model/search-query.ts';
-import { MOST_RANKED, type SearchIndex } from '../../ports/search-index.ts';
-import type { SearchablePage } from '../../ports/search-store.ts';
+import { type IndexablePage, MOST_RANKED, type SearchIndex } from '../../ports/search-index.ts';
 import { searchKeyOf } from '../store-rows/search-rows.ts';
 
 const VERSION = 2;
@@ -183,7 +182,7 @@ function migrate(database: DatabaseSync): void {
   }
 }
 
-function putAll(database: DatabaseSync, pages: readonly SearchablePage[]): void {
+function putAll(database: DatabaseSync, pages: readonly IndexablePage[]): void {
   const build = Number(database.prepare('SELECT build FROM builds').get()?.build);
   const known = database.prepare(
     'SELECT id, fetched_at, words_hash, build FROM entries WHERE account_id = ? AND url_key = ?',
@@ -203,7 +202,7 @@ function putAll(database: DatabaseSync, pages: readonly SearchablePage[]): void 
     // An entry of an earlier build may be of a page that is gone.
     const isBehind = before !== undefined && Number(before.fetched_at) > fetchedAt;
     if (isBehind && Number(before.build) === build) continue;
-    const document = searchDocumentOf(page.title, page.record);
+    const document = searchDocumentOf(page.title, page.record, page.bodyText);
     if (document === null) continue;
     const [title, body] = [document.title.join(' '), document.body.join(' ')];
     const wordsHash = hash('sha256', `${title}\n${body}`, 'base64url').slice(0, 22);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { AccountId, JobId } from '../../model/ids.ts';
-import type { FoundPage, SearchablePage } from '../../ports/search-store.ts';
+import type { AccountId, ContentHash, JobId } from '../../model/ids.ts';
+import type { FoundPage, SearchablePage, StoredBody } from '../../ports/search-store.ts';
 import type { Row } from './rows.ts';
 
 const PRIVATE_MARK = '!';
@@ -23,11 +23,14 @@ export const IS_SEARCHABLE = `p.error_code IS NULL AND p.record IS NOT NULL AND 
   SELECT 1 FROM job_expiry e WHERE e.job_seq = p.job_seq AND (e.bodies > p.seq OR e.records > p.seq OR e.ledger > 0)
 )`;
 
+const PAGE_COLUMNS =
+  'j.id AS job_id, p.seq, p.url, p.title, p.fetched_at, p.record, p.content_hash, p.bytes, p.content_type, p.charset, p.final_url';
+
 /** By the condition under which a page is public. */
 export const searchableColumns = (isPublic: string): string =>
-  `j.account_id, j.id AS job_id, j.seq AS job_seq, p.seq, p.url, p.title, p.fetched_at, p.record, NOT (${isPublic}) AS is_private`;
+  `j.account_id, j.seq AS job_seq, ${PAGE_COLUMNS}, NOT (${isPublic}) AS is_private`;
 
-export const FOUND_COLUMNS = 'j.id AS job_id, p.seq, p.url, p.title, p.fetched_at, p.status_code, p.record';
+export const FOUND_COLUMNS = `${PAGE_COLUMNS}, p.status_code`;
 
 /** The first page of a job (j) that can be searched for, by its row in `job_expiry` (e); none are left of a deleted ledger. */
 export const FIRST_SEARCHABLE = `CASE WHEN e.job_seq IS NULL THEN 0 WHEN e.ledger > 0 THEN ${Number.MAX_SAFE_INTEGER}
@@ -38,6 +41,17 @@ const nullable = (value: unknown): string | null => (value === null ? null : Str
 /** Records are pieces of memory of their own, so that they can be handed to another thread. */
 const ownBytes = (value: unknown) => new Uint8Array(value as Uint8Array);
 
+const bodyOf = (row: Row): StoredBody | null =>
+  row.content_hash === null
+    ? null
+    : {
+        contentHash: String(row.content_hash) as ContentHash,
+        bytes: Number(row.bytes),
+        contentType: nullable(row.content_type),
+        charset: nullable(row.charset),
+        finalUrl: String(row.final_url),
+      };
+
 export const searchablePageOf = (row: Row): SearchablePage => ({
   accountId: String(row.account_id) as AccountId,
   jobId: String(row.job_id) as JobId,
@@ -47,6 +61,7 @@ export const searchablePageOf = (row: Row): SearchablePage => ({
   title: nullable(row.title),
   fetchedAt: Number(row.fetched_at),
   record: ownBytes(row.record),
+  body: bodyOf(row),
 });
 
 /** A step of a scan; there may be more behind it when it has as many pages as it may. */
@@ -67,6 +82,7 @@ export const foundPageOf = (row: Row): FoundPage => ({
   fetchedAt: Number(row.fetched_at),
   statusCode: row.status_code === null ? null : Number(row.status_code),
   record: ownBytes(row.record),
+  body: bodyOf(row),
 });
 
 export const searchJobOf = (row: Row) => ({

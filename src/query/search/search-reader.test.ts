@@ -28,6 +28,7 @@ it('indexes in steps, and moves the cursor when all is indexed; what fails is re
           title: null,
           fetchedAt: 1,
           record: packRecord({ metadata: null, links: [], searchText: 'word' }),
+          body: null,
         })),
       advanceReader: async (name) => {
         steps.push(`advance ${name}`);

@@ -2,12 +2,9 @@ import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { JobId } from '../../model/ids.ts';
-import type { PageRecord } from '../../model/page.ts';
-import { unpackRecord } from '../../model/page-record.ts';
-import { searchTextOf } from '../../model/search-document.ts';
 import { parseSearch, SearchProblem, type SearchQuery } from '../../model/search-query.ts';
 import type { QueryScope } from '../../ports/query-store.ts';
-import { type IndexHit, MOST_RANKED, type SearchIndex } from '../../ports/search-index.ts';
+import { type IndexHit, MOST_RANKED, type Search } from '../../ports/search-index.ts';
 import type { FoundPage, SearchStore } from '../../ports/search-store.ts';
 import { type MarkedText, markedText, snippetOf } from './snippet.ts';
 
@@ -47,7 +44,7 @@ const MOST_LOOKS = 5;
 
 export function createSearches(
   store: Pick<SearchStore, 'readFoundPages'>,
-  index: Pick<SearchIndex, 'find'>,
+  index: Pick<Search, 'find' | 'textsOf'>,
 ): Searches {
   return {
     async run(scope, request) {
@@ -75,11 +72,12 @@ export function createSearches(
   ): Promise<SearchHit[]> {
     if (hits.length === 0) return [];
     const pages = await store.readFoundPages(scope, hits);
-    const byPlace = new Map(pages.map((page) => [`${page.jobId} ${page.pageSeq}`, page]));
+    const texts = await index.textsOf(pages);
+    const byPlace = new Map(pages.map((page, at) => [`${page.jobId} ${page.pageSeq}`, { page, at }]));
     const found: SearchHit[] = [];
     for (const { jobId, pageSeq, score } of hits) {
-      const page = byPlace.get(`${jobId} ${pageSeq}`);
-      if (page !== undefined) found.push(hitOf(page, score, words));
+      const place = byPlace.get(`${jobId} ${pageSeq}`);
+      if (place !== undefined) found.push(hitOf(place.page, texts[place.at] ?? '', score, words));
       // The text of a page may be long, and other requests wait.
       await nextTurn();
     }
@@ -96,9 +94,8 @@ function wordsOf(q: string): SearchQuery {
   }
 }
 
-function hitOf(page: FoundPage, score: number, words: SearchQuery): SearchHit {
+function hitOf(page: FoundPage, text: string, score: number, words: SearchQuery): SearchHit {
   const { url, jobId, statusCode, title } = page;
-  const record = JSON.parse(unpackRecord(page.record).toString('utf8')) as PageRecord;
   return {
     url,
     jobId,
@@ -106,7 +103,7 @@ function hitOf(page: FoundPage, score: number, words: SearchQuery): SearchHit {
     fetchedAt: new Date(page.fetchedAt).toISOString(),
     score: Math.round(score * 1_000) / 1_000,
     title: title === null ? null : markedText(title, words),
-    snippet: snippetOf(searchTextOf(record), words),
+    snippet: snippetOf(text, words),
   };
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { NO_LIMITS as NO_ACCOUNT_LIMITS } from '../../../src/model/account.ts';
 import type { AccountId, JobId } from '../../../src/model/ids.ts';
@@ -74,6 +74,9 @@ export function searchPagesContract(holds: Claim<TimedStore>): void {
     const found = await store.listSearchPages(id, seqs);
     expect(found.map(({ title }) => title).sort()).toEqual(['Title 0', 'Title 3']);
     expect(found[0]).toMatchObject({ accountId: 'default', jobId: id, record: RECORD });
+    const { url = '' } = found[0] ?? {};
+    const contentHash = createHash('sha256').update(url).digest('hex');
+    expect(found[0]?.body).toMatchObject({ contentHash, charset: 'utf-8', finalUrl: url });
     expect(await store.listSearchPages(randomUUID() as string as JobId, seqs)).toEqual([]);
   });
 
