@@ -1,0 +1,86 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import type { Data, Job, QueryAt } from '../../api/types.ts';
+import type { JobsSearch, Period } from './address.ts';
+
+export type Summary = Data<'summarizeJob'>;
+export type JobsQuery = QueryAt<'/v1/jobs', 'get'>;
+
+export const isOpen = ({ status }: Pick<Job, 'status'>): boolean =>
+  status === 'queued' || status === 'running';
+
+const PERIOD_MS: Readonly<Record<Period, number>> = {
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 7 * 86_400_000,
+  month: 30 * 86_400_000,
+};
+
+export const periodStart = (period: Period, now: number): number => now - PERIOD_MS[period];
+
+/** What the server filters by; the rest is filtered among the jobs that were loaded. */
+export const listFilter = ({ status, kind, domain }: JobsSearch): JobsQuery => ({
+  ...(status && { status }),
+  ...(kind && { kind }),
+  ...(domain && { domain }),
+});
+
+/** Whether a job fits the words and the time of the filter. */
+export function fits(job: Job, { text, period }: JobsSearch, now: number): boolean {
+  if (period !== undefined && Date.parse(job.createdAt) < periodStart(period, now)) return false;
+  if (text === undefined) return true;
+  const wanted = text.toLowerCase();
+  return [job.id, job.kind, job.stopMessage ?? '', ...job.seeds].some((each) =>
+    each.toLowerCase().includes(wanted),
+  );
+}
+
+/** A job that is not over is asked for again by itself, should the stream of live events be cut off. */
+export const jobQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['jobs', id, 'head'],
+    queryFn: ({ signal }) => api.get('/v1/jobs/{id}', { params: { id }, signal }),
+    refetchInterval: ({ state }) => (state.data !== undefined && isOpen(state.data) ? 5_000 : false),
+  });
+
+const LEAST_PAUSE_MS = 3_000;
+/** A summary that took the server a second is asked for every twenty seconds. */
+const PAUSE_FACTOR = 20;
+
+const tookMs = new Map<string, number>();
+
+/**
+ * What became of the URLs of a job. Its key is no `jobs`: progress of jobs would have it counted every two seconds, which
+ * takes seconds for a job of a million URLs. While the job runs it is asked for as often as it is cheap.
+ */
+export const summaryQuery = (id: string, isLive: boolean) =>
+  queryOptions({
+    queryKey: ['job-summary', id],
+    queryFn: async ({ signal }) => {
+      const start = performance.now();
+      const summary = await api.get('/v1/jobs/{id}/summary', { params: { id }, signal });
+      if (tookMs.size > 100) tookMs.clear();
+      tookMs.set(id, performance.now() - start);
+      return summary;
+    },
+    refetchInterval: isLive ? () => Math.max(LEAST_PAUSE_MS, (tookMs.get(id) ?? 0) * PAUSE_FACTOR) : false,
+    staleTime: isLive ? LEAST_PAUSE_MS : 60_000,
+  });
+
+export const exportsQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['exports', 'job', jobId],
+    queryFn: ({ signal }) =>
+      api.get('/v1/jobs/{id}/exports', { params: { id: jobId }, query: { limit: 100 }, signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.items.some(({ status }) => status === 'pending' || status === 'running') ? 1_000 : false,
+  });
+
+/** Jobs that start on the same host, to compare with. */
+export const siblingsQuery = (host: string) =>
+  queryOptions({
+    queryKey: ['jobs', 'siblings', host],
+    queryFn: ({ signal }) =>
+      api.get('/v1/jobs', { query: { ...(host && { domain: host }), limit: 100 }, signal }),
+    staleTime: 30_000,
+  });
