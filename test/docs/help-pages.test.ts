@@ -93,7 +93,7 @@ describe('the pages of the documentation in a browser', () => {
 
   it('lead on to the next page and back', async () => {
     await page.click('.pager .next');
-    await page.waitForURL(`${origin}/help/concepts`);
+    await page.waitForURL(`${origin}/help/dashboard`);
     await page.click('.pager .prev');
     await page.waitForURL(`${origin}/help/quickstart`);
   });
