@@ -1829,6 +1829,132 @@ type SnapshotContent struct {
 	RawHTML  *string  `json:"rawHtml,omitempty"`
 }
 
+// System is a part of the API.
+type System struct {
+	Version string `json:"version"`
+	Node    string `json:"node"`
+	Role    string `json:"role"`
+	// Name of this machine.
+	Host      string    `json:"host"`
+	Pid       int64     `json:"pid"`
+	StartedAt time.Time `json:"startedAt"`
+	UptimeMs  int64     `json:"uptimeMs"`
+	// Whether other processes use the same database.
+	IsShared bool          `json:"isShared"`
+	Drivers  SystemDrivers `json:"drivers"`
+	// This process first, then those that were heard of in the last 35 seconds.
+	Processes []SystemProcesses          `json:"processes"`
+	Readiness map[string]SystemReadiness `json:"readiness"`
+	Queues    SystemQueues               `json:"queues"`
+	Machine   SystemMachine              `json:"machine"`
+	Memory    SystemMemory               `json:"memory"`
+	Storage   SystemStorage              `json:"storage"`
+}
+
+// SystemDrivers is a part of the API.
+type SystemDrivers struct {
+	Store string `json:"store"`
+	Queue string `json:"queue"`
+	Blobs string `json:"blobs"`
+}
+
+// SystemProcesses is a part of the API.
+type SystemProcesses struct {
+	Process   string    `json:"process"`
+	Role      string    `json:"role"`
+	Version   string    `json:"version"`
+	StartedAt time.Time `json:"startedAt"`
+	HeardAt   time.Time `json:"heardAt"`
+}
+
+// SystemReadiness is a part of the API.
+type SystemReadiness struct {
+	Status  string  `json:"status"`
+	Ms      float64 `json:"ms"`
+	Message *string `json:"message"`
+}
+
+// SystemQueues is a part of the API.
+type SystemQueues struct {
+	// URLs of all jobs that are still to be done.
+	OpenURLs int64 `json:"openUrls"`
+	// Hosts with work that wait for a worker.
+	WaitingHosts *int64 `json:"waitingHosts"`
+	ActiveHosts  *int64 `json:"activeHosts"`
+	// Hosts that this process works on.
+	ActiveSlices int64 `json:"activeSlices"`
+	// Requests of this process that are under way.
+	InFlightFetches int64 `json:"inFlightFetches"`
+	// Webhooks to be sent.
+	Deliveries SystemQueuesDeliveries `json:"deliveries"`
+}
+
+// SystemQueuesDeliveries: Webhooks to be sent.
+type SystemQueuesDeliveries struct {
+	Pending  int64   `json:"pending"`
+	OldestMs float64 `json:"oldestMs"`
+}
+
+// SystemMachine is a part of the API.
+type SystemMachine struct {
+	Processors  int64     `json:"processors"`
+	LoadAverage []float64 `json:"loadAverage"`
+	TotalMemory float64   `json:"totalMemory"`
+	FreeMemory  float64   `json:"freeMemory"`
+}
+
+// SystemMemory is a part of the API.
+type SystemMemory struct {
+	Rss       float64 `json:"rss"`
+	HeapUsed  float64 `json:"heapUsed"`
+	HeapTotal float64 `json:"heapTotal"`
+	External  float64 `json:"external"`
+}
+
+// SystemStorage is a part of the API.
+type SystemStorage struct {
+	Folder string  `json:"folder"`
+	Bytes  float64 `json:"bytes"`
+	// The 20 largest of the data folder.
+	Entries []SystemStorageEntries `json:"entries"`
+}
+
+// SystemStorageEntries is a part of the API.
+type SystemStorageEntries struct {
+	Name  string  `json:"name"`
+	Bytes float64 `json:"bytes"`
+}
+
+// Setting is a part of the API.
+type Setting struct {
+	Name     string `json:"name"`
+	Variable string `json:"variable"`
+	// Secrets are hidden, and of URLs all but scheme and host. Null: not set.
+	Value       any    `json:"value"`
+	Default     any    `json:"default"`
+	Source      string `json:"source"`
+	Description string `json:"description"`
+}
+
+// DoctorFinding is a part of the API.
+type DoctorFinding struct {
+	Check string `json:"check"`
+	State string `json:"state"`
+	Found string `json:"found"`
+	// What to do about it.
+	Advice *string `json:"advice"`
+}
+
+// LogLine is a part of the API.
+type LogLine struct {
+	// Grows with each line of the process.
+	Number  int64          `json:"number"`
+	At      string         `json:"at"`
+	Level   string         `json:"level"`
+	Message string         `json:"message"`
+	Fields  map[string]any `json:"fields"`
+}
+
 // Webhook is a part of the API.
 type Webhook struct {
 	ID string `json:"id"`

@@ -77,6 +77,7 @@ import { addSearchRoutes } from './routes/search.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
 import { addSnapshotDiffRoutes } from './routes/snapshot-diff.ts';
 import { addSnapshotRoutes } from './routes/snapshots.ts';
+import { addSystemRoutes } from './routes/system.ts';
 import { addUsageRoutes } from './routes/usage.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
 
@@ -126,6 +127,7 @@ const ROUTES = [
   addUsageRoutes,
   addRetentionRoutes,
   addAuditRoutes,
+  addSystemRoutes,
   addHealthRoutes,
   addSampleRoutes,
   addDashboardRoutes,

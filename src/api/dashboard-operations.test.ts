@@ -158,3 +158,41 @@ describe('the list of jobs', () => {
     expect(await idsOf('until=2020-01-01T00:00:00%2B01:00')).toEqual([]);
   });
 });
+
+describe('the system', () => {
+  it('tells of its processes, queues, readiness and storage', async () => {
+    expect((await get('/v1/system')).at('data')).toMatchObject({
+      role: 'all',
+      isShared: false,
+      drivers: { store: 'SQLite', blobs: 'folder' },
+      processes: [{ role: 'all' }],
+      readiness: { store: { status: 'ok' } },
+      queues: { openUrls: 0, waitingHosts: 0, deliveries: { pending: 0 } },
+      storage: { entries: expect.arrayContaining([expect.objectContaining({ name: 'scrapifie.db' })]) },
+    });
+  });
+
+  it('lists settings without their secrets', async () => {
+    const items = (await get('/v1/system/settings')).at('data.items') as { name: string; value: unknown }[];
+    const shownOf = (name: string) => items.find((each) => each.name === name)?.value;
+    expect(shownOf('vaultKey')).toBe('[secret]');
+    expect(shownOf('role')).toBe('all');
+    expect(JSON.stringify(items)).not.toContain('d4d4d4');
+  });
+
+  it('examines itself and says what fails', async () => {
+    const answer = await post('/v1/system/doctor', {});
+    expect(answer.at('data')).toMatchObject({
+      isHealthy: true,
+      items: expect.arrayContaining([{ check: 'store', state: 'ok', found: 'ok', advice: null }]),
+    });
+  });
+
+  it('shows its last log lines, newest first, by level and text, page by page', async () => {
+    const first = await get('/v1/system/log?limit=1&text=/V1/system');
+    expect(first.at('data.items.0')).toMatchObject({ level: 'info', message: 'request' });
+    const second = await get(`/v1/system/log?limit=1&cursor=${first.at('data.nextCursor')}`);
+    expect(second.at('data.items.0.number')).toBeLessThan(first.at('data.items.0.number') as number);
+    expect((await get('/v1/system/log?level=error')).at('data.items')).toEqual([]);
+  });
+});

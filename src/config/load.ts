@@ -7,6 +7,7 @@ import { nearestName } from './nearest-name.ts';
 import { parsePlainly } from './plain-problems.ts';
 import { pluginPaths } from './plugin-part.ts';
 import { settingConflicts } from './setting-conflicts.ts';
+import type { SettingSource } from './setting-list.ts';
 import { environmentName, type Settings, settingNames, settingsSchema } from './settings.ts';
 
 type SettingName = keyof Settings;
@@ -34,7 +35,7 @@ export interface SettingProblem {
   readonly source: Source;
   readonly problem: string;
 }
-type Source = 'command line' | 'code' | 'environment' | '.env';
+type Source = Exclude<SettingSource, 'default'>;
 
 interface Given {
   readonly label: string;
@@ -100,6 +101,20 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
       ? {}
       : { vaultKeyPath: resolve(options.cwd, settings.vaultKeyPath) }),
   });
+}
+
+/** Where each setting that is not left to its default is given. */
+export function settingSources(
+  environment: NodeJS.ProcessEnv,
+  { cwd, overrides = {} }: Pick<LoadOptions, 'cwd' | 'overrides'>,
+): ReadonlyMap<string, SettingSource> {
+  const given = new Map<SettingName, Given>();
+  collectVariables(readDotEnv(cwd, []), '.env', cwd, given, []);
+  collectVariables(environment, 'environment', cwd, given, []);
+  const sources = new Map<string, SettingSource>([...given].map(([name, { source }]) => [name, source]));
+  for (const [name, value] of Object.entries(overrides))
+    if (value !== undefined) sources.set(name, 'command line');
+  return sources;
 }
 
 /** The settings that the environment or `.env` give, right or wrong. */

@@ -45,15 +45,18 @@ function decoded(text: string): string {
 export function shownSettings(settings: Settings): Readonly<Record<string, unknown>> {
   const defaults: Readonly<Record<string, unknown>> = settingsSchema.parse({});
   const secrets = settingsSecretsOf(settings);
-  const shown = (value: unknown): unknown => {
-    if (typeof value !== 'string') return value;
-    const url = value.includes('://') ? URL.parse(value) : null;
-    if (url !== null) return `${url.protocol}//${url.host}`;
-    return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), value);
-  };
   return Object.fromEntries(
     Object.entries(settings)
       .filter(([name, value]) => value !== undefined && value !== defaults[name])
-      .map(([name, value]) => [name, name === 'proxies' ? '[secret]' : shown(value)]),
+      .map(([name, value]) => [name, shownSetting(name, value, secrets)]),
   );
+}
+
+/** One setting as it may be shown. `secrets` are those of all settings. */
+export function shownSetting(name: string, value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value !== 'string') return value;
+  if (name === 'proxies') return value === '' ? '' : '[secret]';
+  const url = value.includes('://') ? URL.parse(value) : null;
+  if (url !== null) return `${url.protocol}//${url.host}`;
+  return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), value);
 }

@@ -110,6 +110,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string?])[
       ['docs/credits.md', 'Credits and usage'],
       ['docs/retention.md', 'Retention'],
       ['docs/backup.md', 'Backup and move'],
+      ['docs/system.md', 'The installation'],
       ['docs/scaling.md', 'Scaling out'],
       ['docs/security.md', 'Security'],
       ['docs/site-owners.md', 'Site owners'],

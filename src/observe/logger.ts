@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino';
 import type { Settings } from '../config/settings.ts';
+import type { LogRing } from './log-ring.ts';
 import { REDACTED, redactText } from './redact.ts';
 import { redactError, redactFields, redactValue } from './redact-fields.ts';
 
@@ -18,6 +19,8 @@ export interface LoggerOptions {
   readonly secrets?: readonly (string | undefined)[];
   /** Where lines go; standard error when left out, because standard output belongs to the commands. */
   readonly destination?: DestinationStream;
+  /** Keeps the last lines as they are written. */
+  readonly ring?: LogRing;
 }
 
 const STDERR = 2;
@@ -52,7 +55,7 @@ export function createLogger(options: LoggerOptions): Logger {
         log: (fields) => redactFields(fields, SERIALIZED),
       },
       serializers,
-      hooks: hideSecrets === null ? {} : { streamWrite: hideSecrets },
+      hooks: hooksOf(hideSecrets, options.ring),
     },
     options.destination ??
       pino.destination({
@@ -80,6 +83,17 @@ export function withIds(logger: Logger, ids: LogIds): Logger {
 /** Writes what still waits; for the end of a command, before the process is left to end by itself. */
 export function flushLogger(logger: Logger): Promise<void> {
   return new Promise((resolve, reject) => logger.flush((error) => (error ? reject(error) : resolve())));
+}
+
+function hooksOf(hideSecrets: ((line: string) => string) | null, ring: LogRing | undefined) {
+  if (ring === undefined) return hideSecrets === null ? {} : { streamWrite: hideSecrets };
+  return {
+    streamWrite(line: string): string {
+      const shown = hideSecrets === null ? line : hideSecrets(line);
+      ring.add(shown);
+      return shown;
+    },
+  };
 }
 
 function secretHider(values: readonly (string | undefined)[]): ((line: string) => string) | null {

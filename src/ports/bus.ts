@@ -32,5 +32,18 @@ export interface Messages {
   'export.created': Record<string, never>;
   /** What the proxies of a process have done so far, as JSON. A later message of the same process takes its place. */
   'proxy.figures': { readonly process: string; readonly figures: string };
+  /** A process is alive; it says so every ten seconds. */
+  'process.alive': {
+    readonly process: string;
+    readonly role: string;
+    readonly version: string;
+    readonly startedAt: number;
+  };
 }
 export type Topic = keyof Messages;
+
+/** A process of this installation that is alive, as far as it was heard. */
+export type KnownProcess = Messages['process.alive'] & {
+  /** When it was last heard. */
+  readonly heardAt: number;
+};

@@ -25,7 +25,7 @@ import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Policies } from '../policy/policies.ts';
 import { loadPolicyFile } from '../policy/policy-file.ts';
 import { openPolicies } from '../policy/policy-source.ts';
-import type { Bus } from '../ports/bus.ts';
+import type { Bus, KnownProcess } from '../ports/bus.ts';
 import type { Files } from '../ports/files.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
@@ -56,6 +56,7 @@ import { createRenderer } from './renderer.ts';
 import { requestRefusal } from './request-refusal.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
 import { openScheduledBackups } from './scheduled-backups.ts';
+import { shareProcesses } from './share-processes.ts';
 import { shareProxyFigures } from './share-proxy-figures.ts';
 import { SHIPPED_POLICY } from './shipped-policy.ts';
 
@@ -77,6 +78,8 @@ export interface Platform {
   readonly accounts: { readonly sessions: Sessions; readonly store: Store };
   /** What the proxies have done, over all processes that were heard of; null where none has any. */
   readonly proxyFigures: () => PoolFigures | null;
+  /** This process and those of the same installation that were heard of lately. */
+  readonly processes: () => readonly KnownProcess[];
   /** Whether pages can be shown by the browsers of this process; null where it has none. */
   readonly browserHealth: (() => Promise<BrowserHealth>) | null;
   readonly policies: () => Policies;
@@ -293,6 +296,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       now,
     });
     closers.users.push(() => proxies.close());
+    const processes = shareProcesses({ bus, process: owner, role: settings.role, now });
+    closers.users.push(() => processes.close());
     const jobs = createJobs({
       store: front,
       vault,
@@ -356,6 +361,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       limits,
       jobs,
       proxyFigures: proxies.figures,
+      processes: processes.processes,
       browserHealth: browsers === null ? null : () => browsers.health(duties.render ?? 'browser'),
       policies: policies.current,
       now,

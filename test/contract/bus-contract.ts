@@ -61,6 +61,15 @@ export function busContract(
       await until(() => expect(figures.mock.calls).toEqual([[message]]));
     });
 
+    holds('brings word of processes that are alive', async (bus) => {
+      const alive = vi.fn();
+      bus.subscribe('process.alive', alive);
+      await settle(bus);
+      const message = { process: 'host:1', role: 'api', version: '1.0.0', startedAt: 1 };
+      bus.publish('process.alive', message);
+      await until(() => expect(alive.mock.calls).toEqual([[message]]));
+    });
+
     holds('publishing without a listener is no error', async (bus) => {
       bus.publish('host.ready', ready('a'));
       await bus.check();

@@ -27,6 +27,7 @@ import type { NewPage, PageRecord } from '../../src/model/page.ts';
 import { packRecord } from '../../src/model/page-record.ts';
 import type { HostPolicy } from '../../src/model/policy.ts';
 import type { NewTask, Task } from '../../src/model/task.ts';
+import { createLogRing } from '../../src/observe/log-ring.ts';
 import { createLogger } from '../../src/observe/logger.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
@@ -151,9 +152,11 @@ export async function openPlatform(
     ...given,
   };
   const lines: string[] = [];
+  const log = createLogRing();
   const logger = createLogger({
     level: settings.logLevel,
     destination: { write: (line) => void lines.push(line) },
+    ring: log,
   });
   const store = await createSqliteStore({
     path: join(folder, 'scrapifie.db'),
@@ -224,6 +227,7 @@ export async function openPlatform(
       now,
     }),
     policies: { policyFor: () => POLICY, denied: () => null },
+    system: { log, queueDepth: () => queue.depth('scrape-http') },
     version: '0.0.0-test',
     now,
     ...(overrides.dashboardDir === undefined ? {} : { dashboardDir: overrides.dashboardDir }),

@@ -1880,6 +1880,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This process and its installation: processes, queues, readiness, memory, storage
+         * @description This process and its installation: processes, queues, readiness, memory, storage. For the operator: a key with the scope `admin` of the account "default".
+         */
+        get: operations["getSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/system/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every setting of this process with its value and where it was given
+         * @description Every setting of this process with its value and where it was given. For the operator: a key with the scope `admin` of the account "default".
+         */
+        get: operations["listSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/system/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look for what will not work on this machine, as `scrapifie doctor` does
+         * @description Nothing is changed. What the server uses itself, such as the database, is tried by its readiness. For the operator: a key with the scope `admin` of the account "default".
+         */
+        post: operations["runDoctor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/system/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last log lines of this process, newest first
+         * @description At most 2,000 lines are kept, in memory, of this process only: in a fleet each API has its own. Secrets are hidden as in the log itself. For the operator: a key with the scope `admin` of the account "default".
+         */
+        get: operations["listLogLines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -3762,6 +3842,108 @@ export interface components {
             markdown?: string | null;
             html?: string | null;
             rawHtml?: string | null;
+        };
+        System: {
+            version: string;
+            node: string;
+            role: string;
+            /** @description Name of this machine. */
+            host: string;
+            pid: number;
+            /** Format: date-time */
+            startedAt: string;
+            uptimeMs: number;
+            /** @description Whether other processes use the same database. */
+            isShared: boolean;
+            drivers: {
+                store: string;
+                queue: string;
+                blobs: string;
+            };
+            /** @description This process first, then those that were heard of in the last 35 seconds. */
+            processes: {
+                process: string;
+                role: string;
+                version: string;
+                /** Format: date-time */
+                startedAt: string;
+                /** Format: date-time */
+                heardAt: string;
+            }[];
+            readiness: {
+                [key: string]: {
+                    /** @enum {string} */
+                    status: "ok" | "degraded" | "failing";
+                    ms: number;
+                    message: string | null;
+                };
+            };
+            queues: {
+                /** @description URLs of all jobs that are still to be done. */
+                openUrls: number;
+                /** @description Hosts with work that wait for a worker. */
+                waitingHosts: number | null;
+                activeHosts: number | null;
+                /** @description Hosts that this process works on. */
+                activeSlices: number;
+                /** @description Requests of this process that are under way. */
+                inFlightFetches: number;
+                /** @description Webhooks to be sent. */
+                deliveries: {
+                    pending: number;
+                    oldestMs: number;
+                };
+            };
+            machine: {
+                processors: number;
+                loadAverage: number[];
+                totalMemory: number;
+                freeMemory: number;
+            };
+            memory: {
+                rss: number;
+                heapUsed: number;
+                heapTotal: number;
+                external: number;
+            };
+            storage: {
+                folder: string;
+                bytes: number;
+                /** @description The 20 largest of the data folder. */
+                entries: {
+                    name: string;
+                    bytes: number;
+                }[];
+            };
+        };
+        Setting: {
+            name: string;
+            variable: string;
+            /** @description Secrets are hidden, and of URLs all but scheme and host. Null: not set. */
+            value: unknown;
+            default: unknown;
+            /** @enum {string} */
+            source: "default" | "command line" | "code" | "environment" | ".env";
+            description: string;
+        };
+        DoctorFinding: {
+            check: string;
+            /** @enum {string} */
+            state: "ok" | "warn" | "fail";
+            found: string;
+            /** @description What to do about it. */
+            advice: string | null;
+        };
+        LogLine: {
+            /** @description Grows with each line of the process. */
+            number: number;
+            at: string;
+            /** @enum {string} */
+            level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+            message: string;
+            fields: {
+                [key: string]: unknown;
+            };
         };
         Webhook: {
             id: string;
@@ -20116,6 +20298,192 @@ export interface operations {
                         };
                     };
                     "application/x-ndjson": string;
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["System"];
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: {
+                            items: components["schemas"]["Setting"][];
+                        };
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    runDoctor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: {
+                            isHealthy: boolean;
+                            items: components["schemas"]["DoctorFinding"][];
+                        };
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listLogLines: {
+        parameters: {
+            query?: {
+                /** @description Lines of this level and above. */
+                level?: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+                /** @description In the line, whichever case its letters have. */
+                text?: string;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Items per page at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: {
+                            items: components["schemas"]["LogLine"][];
+                            /** @description Where the next page begins; null at the end. */
+                            nextCursor: string | null;
+                        };
+                    };
                 };
             };
             /** @description The request cannot be done as it is. */

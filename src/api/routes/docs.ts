@@ -37,7 +37,7 @@ export async function collectDocs(app: App, version: string): Promise<void> {
         { name: 'monitors', description: 'Pages, sites and sitemaps that are watched for changes' },
         { name: 'webhooks', description: 'Receivers of events, and the deliveries to them' },
         { name: 'events', description: 'What happens, as it happens' },
-        { name: 'operations', description: 'Health and metrics' },
+        { name: 'operations', description: 'Health, metrics and the installation' },
       ],
       components: {
         securitySchemes: {

@@ -23,6 +23,7 @@ import type { KeyDirectory } from '../access/key-directory.ts';
 import type { SignIns } from '../access/sign-ins.ts';
 import type { DashboardPages } from '../dashboard/dashboard-pages.ts';
 import type { Readiness } from '../health/readiness.ts';
+import type { SystemParts } from '../health/system-parts.ts';
 import type { App } from '../http/app.ts';
 import type { Idempotency } from './idempotency.ts';
 
@@ -60,6 +61,8 @@ export interface ApiDeps {
   readonly policies: PolicyView;
   /** What the proxies of this process have done so far; null when it has none. */
   readonly proxyFigures?: () => PoolFigures | null;
+  /** What is known of the process and its installation; left out: this process alone, without a log. */
+  readonly system?: SystemParts;
   /** Channels of plug-ins that webhooks may use. */
   readonly deliverers?: Deliverers;
   readonly version: string;

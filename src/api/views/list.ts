@@ -10,6 +10,7 @@ export type ListName =
   | 'urls'
   | 'rows'
   | 'tree'
+  | 'log'
   | 'notifications'
   | 'domains'
   | 'owner-requests'

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createApi } from '../../api/api.ts';
 import { browserPart, createReadiness } from '../../api/health/readiness.ts';
+import type { SystemParts } from '../../api/health/system-parts.ts';
 import { addFirecrawlRoutes } from '../../compat/firecrawl/firecrawl-api.ts';
 import { isWatchPath } from '../../compat/firecrawl/watch-job.ts';
 import type { Logger } from '../../observe/logger.ts';
@@ -13,12 +14,14 @@ export interface PlatformApiOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly activity?: Activity;
+  /** The last log lines, where each setting was given, and the checks of this machine. */
+  readonly system?: Pick<SystemParts, 'log' | 'sources' | 'doctor'>;
 }
 
 /** The API over an open platform: all of it, or only health and metrics where the role of the process is no API. */
 export function createPlatformApi(
   platform: OpenPlatform,
-  { version, logger, metrics, activity }: PlatformApiOptions,
+  { version, logger, metrics, activity, system }: PlatformApiOptions,
 ): Promise<FastifyInstance> {
   const { store, queue, blobs, exportFiles, bus, jobs, extraction, policies, limits, now, duties } = platform;
   const { browserHealth, search, lake, deliverers } = platform;
@@ -63,6 +66,12 @@ export function createPlatformApi(
       denied: (host) => policies().denied(host),
     },
     proxyFigures: platform.proxyFigures,
+    system: {
+      ...system,
+      processes: platform.processes,
+      queueDepth: () => queue.depth('scrape-http'),
+      load: () => platform.load(),
+    },
     version,
     now,
     onlyOperations: !duties.api,

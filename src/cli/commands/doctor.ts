@@ -1,8 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import { EXIT } from '../../errors/registry.ts';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
-import { DOCTOR_CHECKS, type Finding } from '../doctor/doctor-checks.ts';
+import { examine, type Finding } from '../doctor/doctor-checks.ts';
 import { installBrowser } from '../doctor/doctor-install.ts';
 import { portNumber } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
@@ -41,11 +40,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
         const { port, host } = flags;
         const settings = { ...readSettings(shell, { port, host }), ...dataPlaceOf(shell, flags.dataDir) };
         if (flags.install) await installWhereMissing(shell, settings);
-        const findings: (Finding & { readonly check: string })[] = [];
-        for (const [check, look] of Object.entries(DOCTOR_CHECKS)) {
-          const found = await look({ shell, settings }).catch((error: unknown) => broken(error));
-          findings.push({ check, ...found });
-        }
+        const findings = await examine({ shell, settings });
         shell.stdout.write(
           flags.json
             ? `${JSON.stringify(findings, null, 2)}\n`
@@ -67,10 +62,4 @@ async function installWhereMissing({ environment, stderr }: Shell, { browserPath
   if (browserPath !== undefined || (await findBrowser({ executable: null, env: environment })) !== null)
     return;
   await installBrowser({ environment, say: (line) => stderr.write(`scrapifie: ${line}\n`) });
-}
-
-function broken(error: unknown): Finding {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!isScrapifieError(error)) return { state: 'fail', found: message };
-  return { state: 'fail', found: `${error.code}: ${message}`, advice: error.spec.meaning };
 }

@@ -10,13 +10,17 @@ import type { SecondListener } from '../../api/http/second-listener.ts';
 import { SAMPLE_PATH, SAMPLE_PATHS } from '../../api/routes/sample.ts';
 import { listenFirecrawl } from '../../compat/firecrawl/firecrawl-port.ts';
 import { isLoopback } from '../../config/address-list.ts';
+import { settingSources } from '../../config/load.ts';
 import { readPlans } from '../../config/plans.ts';
 import { settingsSecretsOf } from '../../config/secrets.ts';
+import type { SettingSource } from '../../config/setting-list.ts';
 import { ROLES, type Role, type Settings } from '../../config/settings.ts';
+import { createLogRing } from '../../observe/log-ring.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { createPlatformApi } from '../backend/platform-api.ts';
+import { examine } from '../doctor/doctor-checks.ts';
 import { portNumber } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
@@ -38,6 +42,9 @@ interface ServeFlags {
 const LISTEN_BACKLOG = 4_096;
 /** Beyond the time for draining: to abort what outlasts it, and to close the connections to servers. */
 const CLOSE_MS = 8_000;
+
+/** What the running server uses itself: readiness tells of it. */
+const OWN_CHECKS: ReadonlySet<string> = new Set(['database', 'redis', 'port']);
 
 const EXAMPLES = `
 The first start makes an API key and prints it once. SIGTERM and Ctrl-C stop cleanly: work under way is finished
@@ -66,12 +73,22 @@ export const define: DefineCommand = (command, shell) => {
       const { role, port, host, dataDir, policyFile, allowPrivate } = flags;
       const overrides = { role, port, host, dataDir, policyFile, allowPrivate };
       const settings = readSettings(shell, overrides, { isServing: true });
-      await serve(shell, settings);
+      const sources = settingSources(shell.environment, { cwd: shell.cwd, overrides });
+      await serve(shell, settings, sources);
     });
 };
 
-async function serve(shell: Shell, settings: Settings): Promise<void> {
-  const logger = createLogger({ level: settings.logLevel, secrets: settingsSecretsOf(settings) });
+async function serve(
+  shell: Shell,
+  settings: Settings,
+  sources: ReadonlyMap<string, SettingSource>,
+): Promise<void> {
+  const log = createLogRing();
+  const logger = createLogger({
+    level: settings.logLevel,
+    secrets: settingsSecretsOf(settings),
+    ring: log,
+  });
   const interrupts = watchInterrupts();
   const metrics = createMetrics({ withProcess: true });
   let ownPages: readonly string[] = [];
@@ -88,7 +105,9 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
   let second: SecondListener | null = null;
   try {
     const { store, now, duties } = platform;
-    api = await createPlatformApi(platform, { version: shell.version, logger, metrics, activity });
+    const doctor = () => examine({ shell, settings }, OWN_CHECKS);
+    const system = { log, sources, doctor };
+    api = await createPlatformApi(platform, { version: shell.version, logger, metrics, activity, system });
     if (duties.api) await applyPlans(store, readPlans(settings.plans) ?? {});
     // A caller that knows the key of the settings may come with the first request.
     if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());

@@ -3,7 +3,7 @@ import { access, readFile, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
 import { describeBytes } from '../../model/human-units.ts';
 import { parseProxyFile } from '../../plan/proxies/proxy-file.ts';
@@ -33,7 +33,7 @@ const FEW_FILES = 4_096;
 const LEAST_FILES = 512;
 
 /** In the order they are shown. None of them changes anything; what one throws is what it found. */
-export const DOCTOR_CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Finding>>> = {
+const DOCTOR_CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Finding>>> = {
   async 'Node.js'() {
     const major = Number(process.versions.node.split('.')[0]);
     if (major >= LEAST_NODE) return { state: 'ok', found: process.version };
@@ -167,6 +167,26 @@ export const DOCTOR_CHECKS: Readonly<Record<string, (patient: Patient) => Promis
     return { state: limit >= LEAST_FILES ? 'warn' : 'fail', found, advice: 'raise it: ulimit -n 65536' };
   },
 };
+
+/** What the checks find, in their order; those of `except` are left out. */
+export async function examine(
+  patient: Patient,
+  except: ReadonlySet<string> = new Set(),
+): Promise<readonly (Finding & { readonly check: string })[]> {
+  const findings: (Finding & { readonly check: string })[] = [];
+  for (const [check, look] of Object.entries(DOCTOR_CHECKS)) {
+    if (except.has(check)) continue;
+    const found = await look(patient).catch((error: unknown) => broken(error));
+    findings.push({ check, ...found });
+  }
+  return findings;
+}
+
+function broken(error: unknown): Finding {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!isScrapifieError(error)) return { state: 'fail', found: message };
+  return { state: 'fail', found: `${error.code}: ${message}`, advice: error.spec.meaning };
+}
 
 /** The folder itself, or the nearest one above it that is there. */
 function nearestFolder(path: string): string {

@@ -15,7 +15,7 @@ import type { PageReader } from '../../pages/page-reading.ts';
 import type { PoolFigures } from '../../plan/proxies/pool-figures.ts';
 import type { Policies } from '../../policy/policies.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { Bus } from '../../ports/bus.ts';
+import type { Bus, KnownProcess } from '../../ports/bus.ts';
 import type { Files } from '../../ports/files.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -123,6 +123,8 @@ export interface OpenPlatform extends OpenStorage {
   readonly policies: () => Policies;
   /** What the proxies of this process have done; null where it has none. */
   readonly proxyFigures: () => PoolFigures | null;
+  /** This process and those of the same installation that were heard of lately. */
+  readonly processes: () => readonly KnownProcess[];
   /** Whether pages can be shown by the browsers of this process; null where it has none. */
   readonly browserHealth: Parameters<typeof browserPart>[0] | null;
   readonly now: () => number;

@@ -17,6 +17,7 @@ export function createBusLocal(options: BusLocalOptions): Bus {
     'account.changed': new Set(),
     'export.created': new Set(),
     'proxy.figures': new Set(),
+    'process.alive': new Set(),
   };
 
   function deliver<T extends Topic>(topic: T, listener: Listener<T>, message: Messages[T]): void {

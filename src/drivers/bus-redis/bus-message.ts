@@ -14,6 +14,14 @@ const batchSchema = z.object({
   'proxy.figures': z
     .object({ process: z.string().max(1_000), figures: z.string().max(4_000_000) })
     .optional(),
+  'process.alive': z
+    .object({
+      process: z.string().max(1_000),
+      role: z.string().max(100),
+      version: z.string().max(100),
+      startedAt: z.number(),
+    })
+    .optional(),
 });
 
 export type Batch = z.infer<typeof batchSchema>;
@@ -47,6 +55,7 @@ export function createOutbox(): Outbox {
   let hasPolicy = false;
   let hasExport = false;
   let figures: Messages['proxy.figures'] | null = null;
+  let alive: Messages['process.alive'] | null = null;
   const adders: { [T in Topic]: (message: Messages[T]) => void } = {
     'host.ready': (message) => {
       for (const host of message.hosts) hosts.add(host);
@@ -69,6 +78,9 @@ export function createOutbox(): Outbox {
     'proxy.figures': (message) => {
       figures = message;
     },
+    'process.alive': (message) => {
+      alive = message;
+    },
   };
   const takeChanges = (): Batch['job.changed'] => ({
     jobs: takeNames(jobs),
@@ -80,7 +92,13 @@ export function createOutbox(): Outbox {
     take(from) {
       const texts: string[] = [];
       const named = [hosts, jobs, finished, cancelled, accounts, keys];
-      while (hasPolicy || hasExport || figures !== null || named.some(({ size }) => size > 0)) {
+      while (
+        hasPolicy ||
+        hasExport ||
+        figures !== null ||
+        alive !== null ||
+        named.some(({ size }) => size > 0)
+      ) {
         const batch: Batch = {
           from,
           ...(hosts.size > 0 ? { 'host.ready': { hosts: takeNames(hosts) } } : {}),
@@ -91,10 +109,12 @@ export function createOutbox(): Outbox {
           ...(hasPolicy ? { 'policy.changed': {} } : {}),
           ...(hasExport ? { 'export.created': {} } : {}),
           ...(figures === null ? {} : { 'proxy.figures': figures }),
+          ...(alive === null ? {} : { 'process.alive': alive }),
         };
         hasPolicy = false;
         hasExport = false;
         figures = null;
+        alive = null;
         texts.push(JSON.stringify(batch));
       }
       return texts;

@@ -45,6 +45,7 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
     'account.changed': new Set(),
     'export.created': new Set(),
     'proxy.figures': new Set(),
+    'process.alive': new Set(),
   };
   const outbox = createOutbox();
   let isSendDue = false;
@@ -94,6 +95,7 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
     if (batch['policy.changed'] !== undefined) tell('policy.changed', {});
     tell('account.changed', batch['account.changed']);
     tell('proxy.figures', batch['proxy.figures']);
+    tell('process.alive', batch['process.alive']);
   });
   try {
     await within(OPEN_MS, ear.subscribe(channel));

@@ -1743,6 +1743,119 @@ class SnapshotContent(_SnapshotContent):
     links: KeyLinks
 
 
+class System(TypedDict):
+    version: str
+    node: str
+    role: str
+    #: Name of this machine.
+    host: str
+    pid: int
+    startedAt: str
+    uptimeMs: int
+    #: Whether other processes use the same database.
+    isShared: bool
+    drivers: SystemDrivers
+    #: This process first, then those that were heard of in the last 35 seconds.
+    processes: list[SystemProcesses]
+    readiness: dict[str, SystemReadiness]
+    queues: SystemQueues
+    machine: SystemMachine
+    memory: SystemMemory
+    storage: SystemStorage
+
+
+class SystemDrivers(TypedDict):
+    store: str
+    queue: str
+    blobs: str
+
+
+class SystemProcesses(TypedDict):
+    process: str
+    role: str
+    version: str
+    startedAt: str
+    heardAt: str
+
+
+class SystemReadiness(TypedDict):
+    status: Literal["ok", "degraded", "failing"]
+    ms: float
+    message: str | None
+
+
+class SystemQueues(TypedDict):
+    #: URLs of all jobs that are still to be done.
+    openUrls: int
+    #: Hosts with work that wait for a worker.
+    waitingHosts: int | None
+    activeHosts: int | None
+    #: Hosts that this process works on.
+    activeSlices: int
+    #: Requests of this process that are under way.
+    inFlightFetches: int
+    #: Webhooks to be sent.
+    deliveries: SystemQueuesDeliveries
+
+
+class SystemQueuesDeliveries(TypedDict):
+    pending: int
+    oldestMs: float
+
+
+class SystemMachine(TypedDict):
+    processors: int
+    loadAverage: list[float]
+    totalMemory: float
+    freeMemory: float
+
+
+class SystemMemory(TypedDict):
+    rss: float
+    heapUsed: float
+    heapTotal: float
+    external: float
+
+
+class SystemStorage(TypedDict):
+    folder: str
+    bytes: float
+    #: The 20 largest of the data folder.
+    entries: list[SystemStorageEntries]
+
+
+class SystemStorageEntries(TypedDict):
+    name: str
+    bytes: float
+
+
+class Setting(TypedDict):
+    name: str
+    variable: str
+    #: Secrets are hidden, and of URLs all but scheme and host. Null: not set.
+    value: Any
+    default: Any
+    source: Literal["default", "command line", "code", "environment", ".env"]
+    description: str
+
+
+class DoctorFinding(TypedDict):
+    check: str
+    state: Literal["ok", "warn", "fail"]
+    found: str
+    #: What to do about it.
+    advice: str | None
+
+
+class LogLine(TypedDict):
+    #: Grows with each line of the process.
+    number: int
+    at: str
+    level: Literal["trace", "debug", "info", "warn", "error", "fatal"]
+    message: str
+    fields: dict[str, Any]
+
+
 class Webhook(TypedDict):
     id: str
     #: Where events are sent; the addresses of chats are hidden behind their host.
