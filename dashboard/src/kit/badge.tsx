@@ -31,13 +31,16 @@ const TONES: Readonly<Record<string, Tone>> = {
   open: 'info',
 };
 
+/** States that have a shorter name than the API's, for narrow columns. */
+const SHORT: Readonly<Record<string, string>> = { partially_completed: 'partial' };
+
 /** The state of a job, URL, export, monitor or delivery: a colour and a dot, and always the word. */
 export function StatusBadge({ status }: { readonly status: string }) {
   const tone = TONES[status] ?? 'idle';
   return (
     <span className={cx(styles.badge, styles[tone])}>
       <span className={cx(styles.dot, status === 'running' && styles.live)} aria-hidden />
-      {words(status)}
+      {SHORT[status] ?? words(status)}
     </span>
   );
 }

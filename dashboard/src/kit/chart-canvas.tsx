@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { formatCompact } from '../format/format.ts';
+import { formatCompact, formatDateTime } from '../format/format.ts';
 import { useThemeName } from './theme.ts';
 
 export interface Series {
@@ -19,6 +19,8 @@ export interface ChartProps {
   readonly x: readonly number[];
   readonly series: readonly Series[];
   readonly isTime?: boolean;
+  /** Times are days of the world's clock, such as those of usage, and are not moved into the viewer's zone. */
+  readonly isUtc?: boolean;
   readonly height?: number;
   readonly format?: (value: number) => string;
 }
@@ -36,11 +38,15 @@ function colorOf(name: string): string {
   return color;
 }
 
+const timeText = (at: number, isUtc: boolean): string =>
+  isUtc ? new Date(at * 1000).toISOString().slice(0, 10) : formatDateTime(at * 1000);
+
 export default function ChartCanvas({
   label,
   x,
   series,
   isTime = true,
+  isUtc = false,
   height = 200,
   format = formatCompact,
 }: ChartProps) {
@@ -78,7 +84,7 @@ export default function ChartCanvas({
           { ...axis, font, size: 56, values: (_, values) => values.map((value) => format(value)) },
         ],
         series: [
-          {},
+          { value: (_, at) => (at === null ? '' : isTime ? timeText(at, isUtc) : format(at)) },
           ...series.map((entry, index): uPlot.Series => {
             const stroke = colorOf(`--series-${entry.color ?? (index % 6) + 1}`);
             return {
@@ -93,6 +99,7 @@ export default function ChartCanvas({
           }),
         ],
         legend: { live: true },
+        ...(isUtc && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
         cursor: { y: false },
       },
       [[...x], ...series.map(({ values }) => [...values])],

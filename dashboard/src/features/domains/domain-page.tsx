@@ -8,6 +8,7 @@ import { Card, Columns, Figure, Fold, KeyValues, PageHeader, Row, Stack } from '
 import { EmptyState, Notice, QueryView } from '../../kit/states.tsx';
 import { Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import styles from './domains.module.css';
 import { BreakerBadge } from './domains-page.tsx';
 import { OptOutCard } from './opt-out-card.tsx';
 import { RobotsTester } from './robots-tester.tsx';
@@ -66,29 +67,31 @@ const Loaded = ({ domain }: { readonly domain: Domain }) => (
   </>
 );
 
-/** Names of the policy in words; the rest is shown as it is. */
+/** What the policy says, in words. Other fields of it are shown by their names. */
 const NAMES: Readonly<Record<string, string>> = {
-  delayMs: 'Least pause between requests (ms)',
+  ratePerSecond: 'Requests a second',
+  burst: 'Requests in a burst',
   concurrency: 'Requests at the same time',
+  minDelayMs: 'Least pause (ms)',
+  maxCrawlDelayMs: 'Crawl-delay obeyed up to (ms)',
+  slowDownMs: 'Slower after trouble for (ms)',
+  allowedHours: 'Hours',
   robots: 'robots.txt',
-  maxBodyBytes: 'Largest body (bytes)',
-  consents: 'Consents',
-  userAgent: 'User agent',
-  source: 'From',
+  actionPauseMs: 'Pause between actions (ms)',
+  proxyTier: 'Proxy tier to begin with',
+  maxProxyTier: 'Highest proxy tier',
+  notes: 'Notes',
 };
 
 function PolicyView({ policy }: { readonly policy: unknown }) {
   const entries = Object.entries((policy ?? {}) as Readonly<Record<string, unknown>>);
-  const plain = entries.filter(([, value]) => typeof value !== 'object' || value === null);
-  const nested = entries.filter(([, value]) => typeof value === 'object' && value !== null);
+  const plain = entries.filter(([, value]) => value !== null && value !== false && typeof value !== 'object');
   return (
     <Stack gap="small">
       <KeyValues entries={plain.map(([name, value]) => [NAMES[name] ?? name, String(value)] as const)} />
-      {nested.length > 0 && (
-        <Fold title="All of it">
-          <CodeBlock label="policy" text={JSON.stringify(policy, null, 2)} />
-        </Fold>
-      )}
+      <Fold title="The policy as JSON">
+        <CodeBlock label="policy" text={JSON.stringify(policy, null, 2)} />
+      </Fold>
     </Stack>
   );
 }
@@ -123,7 +126,7 @@ function Strategy({ domain: { strategy } }: { readonly domain: Domain }) {
               { id: 'last', head: 'Last', cell: ({ lastAt }) => <Time at={lastAt} /> },
             ]}
           />
-          <p style={{ padding: '8px 12px' }}>
+          <p className={styles.known}>
             {`${plural(strategy.pages.known, 'shape')} of URLs known, ${formatNumber(strategy.pages.needScripts)} need scripts.`}
           </p>
         </>

@@ -163,6 +163,7 @@ function UsageCard() {
           const { x, values } = eachDay(items, DAYS, (row) => row.pages);
           return (
             <Chart
+              isUtc
               label="Pages a day"
               x={x}
               series={[{ label: 'pages', values, shape: 'bars' }]}

@@ -79,6 +79,7 @@ function Totals({ days }: { readonly days: number }) {
             <Columns min="wide">
               <Card title="Pages a day">
                 <Chart
+                  isUtc
                   label={`Pages a day, last ${days} days`}
                   x={pages.x}
                   series={[{ label: 'pages', values: pages.values, shape: 'bars' }]}
@@ -86,6 +87,7 @@ function Totals({ days }: { readonly days: number }) {
               </Card>
               <Card title="Credits a day">
                 <Chart
+                  isUtc
                   label={`Credits a day, last ${days} days`}
                   x={credits.x}
                   series={[{ label: 'credits', values: credits.values, shape: 'bars', color: 2 }]}
