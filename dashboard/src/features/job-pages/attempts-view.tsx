@@ -1,9 +1,10 @@
 import { Clock, Coins, Cpu, Network, Weight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../../api/types.ts';
-import { formatBytes, formatDuration, formatNumber, words } from '../../format/format.ts';
+import { formatBytes, formatDuration, formatNumber, plural, words } from '../../format/format.ts';
 import { Badge, HttpStatus, StatusBadge, type Tone } from '../../kit/badge.tsx';
 import { Card, Columns, KeyValues, Row, Stack } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { EmptyState, QueryView, Skeleton } from '../../kit/states.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { PageViewProps } from './page-props.ts';
@@ -21,7 +22,9 @@ export function AttemptsView({ why }: PageViewProps) {
             <Stack>
               <ol className={styles.story}>
                 {sentences.map((sentence) => (
-                  <li key={sentence}>{sentence}</li>
+                  <li key={sentence}>
+                    <Sentence text={sentence} />
+                  </li>
                 ))}
               </ol>
               <KeyValues
@@ -47,8 +50,13 @@ export function AttemptsView({ why }: PageViewProps) {
             ) : (
               <ol className={styles.timeline}>
                 {entry.attempts.map((attempt, index) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no identity beside their place
-                  <AttemptStep key={index} attempt={attempt} number={index + 1} />
+                  <AttemptStep
+                    // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no identity beside their place
+                    key={index}
+                    attempt={attempt}
+                    number={index + 1}
+                    decision={decisionOf(sentences, index + 1, attempt.reason)}
+                  />
                 ))}
               </ol>
             )}
@@ -59,10 +67,25 @@ export function AttemptsView({ why }: PageViewProps) {
   );
 }
 
+/** The words for the reason of an attempt, which the sentence about the attempt has before its code. */
+function decisionOf(sentences: readonly string[], number: number, reason: string): string | null {
+  const sentence = sentences.find((each) => each.startsWith(`Attempt ${number} `));
+  const before = sentence?.split(` [${reason}]`)[0];
+  return before === undefined || before === sentence ? null : (before.split('. ').at(-1) ?? null);
+}
+
 const toneOf = ({ outcome, errorCode }: Attempt): Tone =>
   errorCode !== undefined ? 'bad' : outcome === 'ok' ? 'good' : 'warn';
 
-function AttemptStep({ attempt, number }: { readonly attempt: Attempt; readonly number: number }) {
+function AttemptStep({
+  attempt,
+  number,
+  decision,
+}: {
+  readonly attempt: Attempt;
+  readonly number: number;
+  readonly decision: string | null;
+}) {
   const { engine, proxyTier, proxyId, identity, reason, outcome, evidence, vendor, errorCode } = attempt;
   const { statusCode, waitedMs, ms, bytes, microcredits = 0, extras, redirects = [], at } = attempt;
   const used = [
@@ -82,7 +105,10 @@ function AttemptStep({ attempt, number }: { readonly attempt: Attempt; readonly 
           <Time at={at} />
         </span>
       </Row>
-      <p>{reason}</p>
+      <p>
+        {decision !== null && <Sentence text={`${decision} `} />}
+        <code className={styles.evidence}>{reason}</code>
+      </p>
       {evidence !== undefined && (
         <p className={styles.evidence}>
           Evidence: {evidence}
@@ -106,7 +132,7 @@ function AttemptStep({ attempt, number }: { readonly attempt: Attempt; readonly 
           {formatBytes(bytes)}
         </Fact>
         <Fact icon={Coins} label="Cost">
-          {`${formatNumber(microcredits / 1_000_000)} credits${used.length > 0 ? ` (${used.join(', ')})` : ''}`}
+          {`${plural(microcredits / 1_000_000, 'credit')}${used.length > 0 ? ` (${used.join(', ')})` : ''}`}
         </Fact>
       </Row>
     </li>

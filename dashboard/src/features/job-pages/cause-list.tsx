@@ -3,6 +3,7 @@ import type { Data } from '../../api/types.ts';
 import { formatNumber } from '../../format/format.ts';
 import { Badge, StatusBadge, type Tone } from '../../kit/badge.tsx';
 import { Card } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { EmptyState } from '../../kit/states.tsx';
 import { Table } from '../../kit/table.tsx';
 import styles from './job-pages.module.css';
@@ -52,9 +53,13 @@ export function CauseList({
             cell: (cause) => (
               <div className={styles.cause}>
                 <button type="button" className={styles.linkButton} onClick={() => onChoose(cause)}>
-                  {cause.message ?? cause.cause}
+                  <Sentence text={cause.message ?? cause.cause} />
                 </button>
-                {cause.advice !== null && <span className={styles.advice}>{cause.advice}</span>}
+                {cause.advice !== null && (
+                  <span className={styles.advice}>
+                    <Sentence text={cause.advice} />
+                  </span>
+                )}
               </div>
             ),
           },

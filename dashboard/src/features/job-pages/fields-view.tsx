@@ -35,7 +35,10 @@ export function FieldsView({ page }: PageViewProps) {
 
 function Extracted({ page }: { readonly page: Page }) {
   const { extracted, extractedType, extractedProbability, extractedBy = {}, extractProblems = [] } = page;
-  const fields = Object.entries(extracted ?? {});
+  const all = Object.entries(extracted ?? {});
+  const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
+  const fields = all.filter(([, value]) => !isEmpty(value));
+  const empty = all.filter(([, value]) => isEmpty(value)).map(([name]) => name);
   const hasFields = fields.length > 0;
   return (
     <Card
@@ -85,6 +88,7 @@ function Extracted({ page }: { readonly page: Page }) {
           playground writes for you.
         </EmptyState>
       )}
+      {empty.length > 0 && <p className={styles.below}>{`Without a value: ${empty.join(', ')}`}</p>}
     </Card>
   );
 }

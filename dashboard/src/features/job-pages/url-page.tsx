@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowLeft, ArrowRight, Bell, FlaskConical } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import { pathOf } from '../../api/client.ts';
-import { formatBytes, formatDuration, formatNumber, shortUrl, words } from '../../format/format.ts';
+import { formatBytes, formatDuration, formatNumber, plural, shortUrl, words } from '../../format/format.ts';
 import { HttpStatus, StatusBadge } from '../../kit/badge.tsx';
 import { IconButton, LinkButton } from '../../kit/button.tsx';
 import { ExternalLink } from '../../kit/external-link.tsx';
@@ -167,7 +167,7 @@ function Facts({ row, isLoading }: { readonly row: JobRow | null | undefined; re
       <Figure
         label="State"
         value={<StatusBadge status={row.state} />}
-        about={row.message ?? words(row.kind)}
+        about={row.finishedAt === null ? words(row.kind) : <Time at={row.finishedAt} />}
       />
       <Figure
         label="HTTP status"
@@ -182,14 +182,13 @@ function Facts({ row, isLoading }: { readonly row: JobRow | null | undefined; re
       <Figure
         label="Attempts"
         value={formatNumber(row.attempts)}
-        about={`${row.engine ?? 'no engine'} · ${formatNumber(row.credits)} credits`}
+        about={`${row.engine ?? 'no engine'} · ${plural(row.credits, 'credit')}`}
       />
       <Figure
         label="Found"
         value={`Depth ${row.depth}`}
         about={row.foundOn === null ? words(row.foundBy) : `on ${shortUrl(row.foundOn)}`}
       />
-      <Figure label="Finished" value={<Time at={row.finishedAt} />} />
     </Columns>
   );
 }

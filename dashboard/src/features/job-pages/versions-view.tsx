@@ -47,6 +47,7 @@ function Versions({ versions }: { readonly versions: readonly Snapshot[] }) {
   const choice = (name: 'before' | 'after', chosen: Snapshot | undefined) => (version: Snapshot) => (
     <input
       type="radio"
+      className={styles.radio}
       name={name}
       aria-label={`${name === 'before' ? 'Compare from' : 'Compare to'} the version of ${formatDateTime(version.firstSeenAt)}`}
       checked={version.id === chosen?.id}
@@ -61,8 +62,12 @@ function Versions({ versions }: { readonly versions: readonly Snapshot[] }) {
           rows={versions}
           keyOf={({ id }) => id}
           columns={[
-            { id: 'before', head: 'From', cell: choice('before', before) },
-            { id: 'after', head: 'To', cell: choice('after', after) },
+            ...(versions.length > 1
+              ? [
+                  { id: 'before', head: 'From', cell: choice('before', before) },
+                  { id: 'after', head: 'To', cell: choice('after', after) },
+                ]
+              : []),
             { id: 'first', head: 'First seen', cell: ({ firstSeenAt }) => <Time at={firstSeenAt} /> },
             {
               id: 'last',

@@ -8,6 +8,7 @@ import { Button } from '../../kit/button.tsx';
 import { ExternalLink } from '../../kit/external-link.tsx';
 import { Field, TextInput } from '../../kit/field.tsx';
 import { Card, Row } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { QueryView, Skeleton } from '../../kit/states.tsx';
 import styles from './job-pages.module.css';
 import { whyQuery } from './queries.ts';
@@ -94,7 +95,9 @@ function Answer({
               </Row>
               <ol className={styles.sentences}>
                 {why.sentences.map((sentence) => (
-                  <li key={sentence}>{sentence}</li>
+                  <li key={sentence}>
+                    <Sentence text={sentence} />
+                  </li>
                 ))}
               </ol>
               {why.rule !== null && (
@@ -102,7 +105,11 @@ function Answer({
                   Rule: <code>{why.rule}</code>
                 </div>
               )}
-              {advice && <div>What to do: {advice}</div>}
+              {advice && (
+                <div>
+                  What to do: <Sentence text={advice} />
+                </div>
+              )}
               {why.entry !== null && (
                 <Link to="/jobs/$id/url" params={{ id: jobId }} search={{ u: why.url }}>
                   Every attempt and what was stored

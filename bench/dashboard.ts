@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startServer } from './api/server.ts';
+import { runChild } from './child-run.ts';
+import { scrollThrough } from './dashboard/scroll.ts';
+import type { BenchOptions, Part } from './part.ts';
+import { figure, megabytes, spread } from './report.ts';
+import { sampleOf } from './sample.ts';
+
+const FILL = fileURLToPath(new URL('./dashboard/large-job.ts', import.meta.url));
+const FULL_PAGES = 1_000_000;
+const QUICK_PAGES = 20_000;
+const LEAST_FRAMES = 50;
+const MOST_GROWN_MB = 10;
+/** The first stretch of the way fills the bounded number of blocks that the list keeps. */
+const SETTLED_AFTER = 1;
+
+/** A job with very many pages in the dashboard: all of them pass by, from the first to the last. */
+export const dashboard: Part = {
+  name: 'dashboard',
+  async run({ isQuick, scratch, say }: BenchOptions) {
+    const pages = isQuick ? QUICK_PAGES : FULL_PAGES;
+    const filled = await runChild(process.execPath, [FILL, join(scratch, 'data'), String(pages)]);
+    say(`a job of ${figure(pages)} pages filled in ${figure(filled.wallSeconds)} s`);
+    const server = await startServer(scratch, 'large.example');
+    const figures = await scrollThrough(server, String(filled.answer.id), pages).finally(() =>
+      server.close(),
+    );
+    const { framesPerSecond, heapBytes, nodes, calls, largestCall, seconds, longestFrameMs } = figures;
+    const frames = sampleOf(framesPerSecond);
+    const settled = heapBytes.slice(SETTLED_AFTER);
+    const grownMb = megabytes((settled.at(-1) ?? 0) - (settled[0] ?? 0));
+    say(`${spread(frames)} frames/s, heap ${grownMb.toFixed(1)} MB more after ${figure(pages)} rows`);
+    return {
+      title: 'Dashboard',
+      about: `The list of the ${figure(pages)} pages of a job, scrolled in Chromium from its first row to its last, 1,400 pixels a frame.`,
+      tables: [
+        {
+          columns: ['after rows', 'frames/s before', 'heap MB', 'nodes'],
+          rows: heapBytes.map((bytes, stretch) => [
+            figure(Math.round((pages * stretch) / (heapBytes.length - 1))),
+            stretch === 0 ? '' : (framesPerSecond[stretch - 1] ?? 0).toFixed(1),
+            megabytes(bytes).toFixed(1),
+            figure(nodes[stretch] ?? 0),
+          ]),
+        },
+      ],
+      bars: [
+        {
+          claim: 'frames per second while scrolling, at the median of twenty stretches',
+          measured: frames.median,
+          spread: frames,
+          atLeast: LEAST_FRAMES,
+          unit: 'frames/s',
+        },
+        {
+          claim: 'growth of the JavaScript heap from the first twentieth to the end',
+          measured: grownMb,
+          atMost: MOST_GROWN_MB,
+          unit: 'MB',
+        },
+      ],
+      notes: [
+        `${figure(calls)} calls by cursor, of ${figure(largestCall)} rows at most, in ${figure(Math.round(seconds))} s; the longest frame took ${figure(Math.round(longestFrameMs))} ms.`,
+        'The heap is measured after a collection of garbage. Rows that are not loaded in time are drawn as grey bars until they come.',
+      ],
+      data: figures,
+    };
+  },
+};
