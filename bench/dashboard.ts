@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startServer } from './api/server.ts';
@@ -8,9 +9,12 @@ import { figure, megabytes, spread } from './report.ts';
 import { sampleOf } from './sample.ts';
 
 const FILL = fileURLToPath(new URL('./dashboard/large-job.ts', import.meta.url));
+const BUILT = fileURLToPath(new URL('../dashboard/dist/index.html', import.meta.url));
 const FULL_PAGES = 1_000_000;
 const QUICK_PAGES = 20_000;
 const LEAST_FRAMES = 50;
+/** What a frame may cost the page's main thread for so many frames a second. */
+const MOST_FRAME_MS = 1_000 / LEAST_FRAMES;
 const MOST_GROWN_MB = 10;
 /** The first stretch of the way fills the bounded number of blocks that the list keeps. */
 const SETTLED_AFTER = 1;
@@ -19,6 +23,7 @@ const SETTLED_AFTER = 1;
 export const dashboard: Part = {
   name: 'dashboard',
   async run({ isQuick, scratch, say }: BenchOptions) {
+    if (!existsSync(BUILT)) throw new Error('The dashboard is not built: make dashboard.');
     const pages = isQuick ? QUICK_PAGES : FULL_PAGES;
     const filled = await runChild(process.execPath, [FILL, join(scratch, 'data'), String(pages)]);
     say(`a job of ${figure(pages)} pages filled in ${figure(filled.wallSeconds)} s`);
@@ -28,18 +33,22 @@ export const dashboard: Part = {
     );
     const { framesPerSecond, heapBytes, nodes, calls, largestCall, seconds, longestFrameMs } = figures;
     const frames = sampleOf(framesPerSecond);
+    const cpu = sampleOf(figures.cpuPerFrameMs);
     const settled = heapBytes.slice(SETTLED_AFTER);
     const grownMb = megabytes((settled.at(-1) ?? 0) - (settled[0] ?? 0));
-    say(`${spread(frames)} frames/s, heap ${grownMb.toFixed(1)} MB more after ${figure(pages)} rows`);
+    say(
+      `${spread(frames)} frames/s of ${spread(cpu)} ms of processor time, heap ${grownMb.toFixed(1)} MB more after ${figure(pages)} rows`,
+    );
     return {
       title: 'Dashboard',
       about: `The list of the ${figure(pages)} pages of a job, scrolled in Chromium from its first row to its last, 1,400 pixels a frame.`,
       tables: [
         {
-          columns: ['after rows', 'frames/s before', 'heap MB', 'nodes'],
+          columns: ['after rows', 'frames/s before', 'ms a frame', 'heap MB', 'nodes'],
           rows: heapBytes.map((bytes, stretch) => [
             figure(Math.round((pages * stretch) / (heapBytes.length - 1))),
             stretch === 0 ? '' : (framesPerSecond[stretch - 1] ?? 0).toFixed(1),
+            stretch === 0 ? '' : (figures.cpuPerFrameMs[stretch - 1] ?? 0).toFixed(1),
             megabytes(bytes).toFixed(1),
             figure(nodes[stretch] ?? 0),
           ]),
@@ -52,6 +61,13 @@ export const dashboard: Part = {
           spread: frames,
           atLeast: LEAST_FRAMES,
           unit: 'frames/s',
+        },
+        {
+          claim: 'processor time of the main thread for a frame',
+          measured: cpu.median,
+          spread: cpu,
+          atMost: MOST_FRAME_MS,
+          unit: 'ms',
         },
         {
           claim: 'growth of the JavaScript heap from the first twentieth to the end',

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { api } from './api.ts';
 import { content } from './content.ts';
 import { crawl } from './crawl.ts';
+import { dashboard } from './dashboard.ts';
 import { exports } from './exports.ts';
 import { extract } from './extract.ts';
 import { fleet } from './fleet.ts';
@@ -28,6 +29,7 @@ const PARTS: readonly Part[] = [
   search,
   usage,
   fleet,
+  dashboard,
 ];
 const USAGE = `usage: node bench/main.ts [${PARTS.map(({ name }) => name).join('|')} …] [--quick] [--pages DIR]`;
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));

@@ -1,12 +1,12 @@
 // Makes an ended job of many pages in an empty data folder, without fetching: node large-job.ts FOLDER PAGES. Prints its id as JSON.
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
 import { createCanonicalizer } from '../../src/frontier/canonical.ts';
 import { draftCrawl } from '../../src/jobs/job-draft.ts';
+import { createJobIds } from '../../src/jobs/job-id.ts';
 import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
-import type { JobId } from '../../src/model/ids.ts';
 import type { NewTask, Task } from '../../src/model/task.ts';
 import type { Completion, HostLease } from '../../src/ports/store.ts';
 
@@ -84,7 +84,7 @@ function endOf(lease: HostLease, task: Task): Completion {
   };
 }
 
-const id = randomUUID() as string as JobId;
+const id = createJobIds(Date.now, Math.random)();
 const accountId = await store.defaultAccount();
 await store.createJob({ id, accountId, kind, options, seeds }, tasks);
 const host = tasks[0]?.hostKey;

@@ -6,6 +6,8 @@ export interface ScrollFigures {
   readonly rows: number;
   /** Frames a second of each stretch of the way. */
   readonly framesPerSecond: readonly number[];
+  /** Processor time of the page's main thread for one frame, in milliseconds: other programs do not count. */
+  readonly cpuPerFrameMs: readonly number[];
   /** The longest frame of all, in milliseconds. */
   readonly longestFrameMs: number;
   /** Memory of the page's JavaScript at the start and after each stretch, when what is unused has been collected. */
@@ -27,11 +29,15 @@ const STEP_PX = 1_400;
 const ROW_PX = 38;
 const GRID = '[role="grid"][aria-label="Pages of the job"]';
 
-async function memory(session: CDPSession): Promise<{ readonly heap: number; readonly nodes: number }> {
-  await session.send('HeapProfiler.collectGarbage');
+async function look(session: CDPSession) {
   const { metrics } = await session.send('Performance.getMetrics');
   const of = (wanted: string) => metrics.find(({ name }) => name === wanted)?.value ?? 0;
-  return { heap: of('JSHeapUsedSize'), nodes: of('Nodes') };
+  return { heap: of('JSHeapUsedSize'), nodes: of('Nodes'), cpuMs: of('TaskDuration') * 1_000 };
+}
+
+async function cleanLook(session: CDPSession) {
+  await session.send('HeapProfiler.collectGarbage');
+  return look(session);
 }
 
 /** Runs in the page: scrolls by frames until so many pixels have passed or the list ends, and says how long each frame took. */
@@ -84,21 +90,25 @@ export async function scrollThrough(
       .waitFor({ timeout: 120_000 });
 
     const session = await context.newCDPSession(page);
-    await session.send('Performance.enable');
+    await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     const startedAt = performance.now();
-    const looks = [await memory(session)];
+    const looks = [await cleanLook(session)];
     const framesPerSecond: number[] = [];
+    const cpuPerFrameMs: number[] = [];
     let longestFrameMs = 0;
     for (let stretch = 0; stretch < STRETCHES; stretch++) {
       const frames = await page.evaluate<number[]>(scrollScript(Math.ceil((rows * ROW_PX) / STRETCHES)));
+      const { cpuMs } = await look(session);
+      cpuPerFrameMs.push((cpuMs - (looks.at(-1)?.cpuMs ?? 0)) / frames.length);
       framesPerSecond.push((frames.length * 1_000) / frames.reduce((sum, ms) => sum + ms, 0));
       longestFrameMs = Math.max(longestFrameMs, ...frames);
-      looks.push(await memory(session));
+      looks.push(await cleanLook(session));
     }
     await page.locator(`${GRID} [role="row"][aria-rowindex="${rows + 1}"]`).waitFor();
     return {
       rows,
       framesPerSecond,
+      cpuPerFrameMs,
       longestFrameMs,
       heapBytes: looks.map(({ heap }) => heap),
       nodes: looks.map(({ nodes }) => nodes),

@@ -12,6 +12,14 @@ const distinct = <T extends { readonly url: string }>(links: readonly T[], focus
   ...new Map(links.filter(({ url }) => url !== focus).map((link) => [link.url, link])).values(),
 ];
 
+/** A page of the same host by its path, which says more in a small box. */
+function labelOf(url: string, focus: string): string {
+  const short = shortUrl(url);
+  const host = URL.parse(focus)?.host;
+  const path = host !== undefined && short.startsWith(`${host}/`) ? short.slice(host.length) : short;
+  return cut(path, 35);
+}
+
 /** A page between those that lead to it and those it leads to. Each one is a link that puts it into the middle. */
 export function LinkGraph({
   url,
@@ -55,7 +63,7 @@ export function LinkGraph({
                 <Node
                   key={page.url}
                   box={box}
-                  text={page.title || shortUrl(page.url)}
+                  text={page.title ? cut(page.title, 35) : labelOf(page.url, url)}
                   name={`${page.url} leads here`}
                   href={hrefOf(page.url)}
                   onFocus={() => onFocus(page.url)}
@@ -71,7 +79,7 @@ export function LinkGraph({
                 <Node
                   key={link.url}
                   box={box}
-                  text={shortUrl(link.url)}
+                  text={labelOf(link.url, url)}
                   name={`Leads to ${link.url}, ${link.state === null ? 'not in this job' : words(link.state)}`}
                   href={hrefOf(link.url)}
                   onFocus={() => onFocus(link.url)}
@@ -125,7 +133,7 @@ function Node({
       <title>{name}</title>
       <rect {...box} rx={7} className={cx(styles.nodeBox, tone)} />
       <text x={box.x + 11} y={box.y + box.height / 2 + 4} className={styles.nodeText}>
-        {cut(text, 38)}
+        {text}
       </text>
     </a>
   );

@@ -2,7 +2,7 @@ import { ChevronRight, FileText, Folder, Globe } from 'lucide-react';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Item } from '../../api/types.ts';
-import { formatNumber } from '../../format/format.ts';
+import { formatNumber, plural } from '../../format/format.ts';
 import { Button } from '../../kit/button.tsx';
 import { cx } from '../../kit/class-names.ts';
 import { useList } from '../../kit/list-view.tsx';
@@ -158,20 +158,22 @@ function TreeEntry({
   readonly isFirst: boolean;
 }) {
   const isOpen = path.isFolder && branch.open.has(path.url);
-  const isChosen = branch.chosen === path.url;
+  const isChosen = !path.isFolder && branch.chosen === path.url;
+  // The page of a folder itself has no name of its own.
+  const name = path.name === '' ? '(this address)' : path.name;
   const Icon = level === 1 ? Globe : path.isFolder ? Folder : FileText;
-  const problems = [
-    path.failed > 0 && `${formatNumber(path.failed)} failed`,
+  const failed = path.failed > 0 ? `${formatNumber(path.failed)} failed` : '';
+  const left = [
     path.skipped > 0 && `${formatNumber(path.skipped)} skipped`,
     path.denied > 0 && `${formatNumber(path.denied)} denied`,
-  ].filter(Boolean);
+  ].filter((each) => each !== false);
   return (
     <div
       role="treeitem"
       aria-level={level}
       aria-selected={isChosen}
       {...(path.isFolder && { 'aria-expanded': isOpen })}
-      aria-label={`${path.name}, ${formatNumber(path.urls)} URLs${problems.length > 0 ? `, ${problems.join(', ')}` : ''}`}
+      aria-label={[name, plural(path.urls, 'URL'), failed, ...left].filter(Boolean).join(', ')}
       data-url={path.url}
       tabIndex={isChosen || (branch.chosen === undefined && isFirst) ? 0 : -1}
       className={styles.item}
@@ -190,9 +192,10 @@ function TreeEntry({
         />
         <Icon size={15} aria-hidden />
         <span className={styles.name} title={path.url}>
-          {path.name}
+          {name}
         </span>
-        <span className={styles.problems}>{problems.join(' · ')}</span>
+        <span className={styles.failures}>{failed}</span>
+        <span className={styles.left}>{left.join(' · ')}</span>
         <span className={styles.count}>{formatNumber(path.urls)}</span>
       </div>
       {isOpen && (

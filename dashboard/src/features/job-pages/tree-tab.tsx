@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { Waypoints } from 'lucide-react';
+import { FileText, List, Waypoints } from 'lucide-react';
 import { formatNumber } from '../../format/format.ts';
-import { Card } from '../../kit/layout.tsx';
+import { Button, LinkButton } from '../../kit/button.tsx';
+import { ExternalLink } from '../../kit/external-link.tsx';
+import { Card, Row, Stack } from '../../kit/layout.tsx';
 import { EmptyState } from '../../kit/states.tsx';
 import { PageLinks } from './page-links.tsx';
-import { PathTree } from './path-tree.tsx';
+import { foldersOf, PathTree } from './path-tree.tsx';
 import { jobQuery } from './queries.ts';
 import { textOf, useAddress } from './row-search.ts';
 import styles from './tree.module.css';
@@ -14,6 +16,7 @@ export function TreeTab({ jobId }: { readonly jobId: string }) {
   const [raw, change] = useAddress();
   const job = useQuery(jobQuery(jobId));
   const focus = textOf(raw.focus);
+  const folder = focus === undefined ? undefined : foldersOf(focus).at(-1);
   const hrefOf = (url: string) => {
     const search = new URLSearchParams(location.search);
     search.set('focus', url);
@@ -36,13 +39,29 @@ export function TreeTab({ jobId }: { readonly jobId: string }) {
             </EmptyState>
           </Card>
         ) : (
-          <PageLinks
-            key={focus}
-            jobId={jobId}
-            url={focus}
-            hrefOf={hrefOf}
-            onFocus={(url) => change({ focus: url }, true)}
-          />
+          <Stack>
+            <Row align="between">
+              <ExternalLink url={focus} />
+              <Row>
+                <Button
+                  icon={List}
+                  onClick={() => change({ tab: 'pages', q: folder, focus: undefined }, true)}
+                >
+                  Pages below
+                </Button>
+                <LinkButton icon={FileText} to="/jobs/$id/url" params={{ id: jobId }} search={{ u: focus }}>
+                  Open page
+                </LinkButton>
+              </Row>
+            </Row>
+            <PageLinks
+              key={focus}
+              jobId={jobId}
+              url={focus}
+              hrefOf={hrefOf}
+              onFocus={(url) => change({ focus: url }, true)}
+            />
+          </Stack>
         )}
       </div>
     </div>
