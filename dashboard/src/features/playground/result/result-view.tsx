@@ -6,6 +6,7 @@ import { Row, Stack } from '../../../kit/layout.tsx';
 import { Notice } from '../../../kit/states.tsx';
 import { Tabs } from '../../../kit/tabs.tsx';
 import { Time } from '../../../kit/time.tsx';
+import { PickerTab } from '../picker/picker-tab.tsx';
 import type { ResultTab } from '../routes.ts';
 import { DataTab } from './data-tab.tsx';
 import { LinksTab } from './links-tab.tsx';
@@ -21,11 +22,14 @@ interface ResultViewProps {
   readonly run: Run;
   readonly tab: ResultTab;
   readonly onTab: (tab: ResultTab) => void;
+  /** The rules of the form, as JSON. */
+  readonly rules: string;
+  readonly onRules: (rules: string) => void;
   readonly onAskNetwork: () => void;
 }
 
 /** What a run has brought. */
-export function ResultView({ run, tab, onTab, onAskNetwork }: ResultViewProps) {
+export function ResultView({ run, tab, onTab, rules, onRules, onAskNetwork }: ResultViewProps) {
   const { page } = run;
   return (
     <Stack>
@@ -48,6 +52,11 @@ export function ResultView({ run, tab, onTab, onAskNetwork }: ResultViewProps) {
           { value: 'network', label: 'Network', content: <NetworkTab run={run} onAsk={onAskNetwork} /> },
           { value: 'timing', label: 'Timing', content: <TimingTab run={run} /> },
           { value: 'why', label: 'Why', content: <WhyTab jobId={run.jobId} url={page.url} /> },
+          {
+            value: 'picker',
+            label: 'Picker',
+            content: <PickerTab run={run} rules={rules} onRules={onRules} />,
+          },
         ]}
       />
     </Stack>
