@@ -1,5 +1,5 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { keepThreadLimits } from '../../src/config/thread-memory.ts';
+import { keepThreadLimits, startSmallThread } from '../../src/config/thread-memory.ts';
 import { EXPORT_THREAD } from '../../src/exports/export-worker.ts';
 import { formatOf } from '../../src/exports/formats.ts';
 import { type ExportFormat, PAGE_FORMATS } from '../../src/model/export.ts';
@@ -68,7 +68,8 @@ async function measure(given: Work): Promise<void> {
   const watch = setInterval(() => {
     most = Math.max(most, process.memoryUsage.rss());
   }, LOOK_MS);
-  const thread = new Worker(new URL(import.meta.url), { workerData: given, resourceLimits: EXPORT_THREAD });
+  const options = { workerData: given, resourceLimits: EXPORT_THREAD };
+  const thread = startSmallThread(() => new Worker(new URL(import.meta.url), options));
   const grownAtQuarters: number[] = [];
   const answer = await new Promise<object>((resolve, reject) => {
     thread.on('message', (message: 'quarter' | object) => {

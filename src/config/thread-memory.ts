@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import type { Worker } from 'node:worker_threads';
 
 const FIRST_COLLECTION_MB = 32;
 
@@ -9,5 +10,23 @@ const FIRST_COLLECTION_MB = 32;
  */
 export function keepThreadLimits(): void {
   for (const flag of ['--max-old-space-size', '--max-semi-space-size']) setFlagsFromString(`${flag}=0`);
-  setFlagsFromString(`--initial-old-space-size=${FIRST_COLLECTION_MB}`);
+  collectFrom(FIRST_COLLECTION_MB);
+  isKept = true;
+}
+
+let isKept = false;
+
+/** Of threads that are started from now on; 0: as V8 has it by itself. */
+const collectFrom = (megabytes: number) => setFlagsFromString(`--initial-old-space-size=${megabytes}`);
+
+/**
+ * Starts a thread that collects old objects from the beginning on: one that works for minutes and is to stay small. The flag
+ * counts when the thread sets up its heap, which it has done when it is online.
+ */
+export function startSmallThread(start: () => Worker): Worker {
+  if (!isKept) return start();
+  collectFrom(0);
+  const thread = start();
+  const restore = () => collectFrom(FIRST_COLLECTION_MB);
+  return thread.once('online', restore).once('exit', restore);
 }

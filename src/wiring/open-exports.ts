@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { FilePlace } from '../backup/installation.ts';
 import type { Settings } from '../config/settings.ts';
+import { startSmallThread } from '../config/thread-memory.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { targetPlace } from '../exports/export-places.ts';
@@ -89,11 +90,8 @@ function runThread(
   signal: AbortSignal,
 ): Promise<ExportEnd> {
   const entry = import.meta.url.endsWith('.ts') ? './export-thread.ts' : './export-thread.js';
-  const thread = new Worker(new URL(entry, import.meta.url), {
-    workerData,
-    name: 'export',
-    resourceLimits: EXPORT_THREAD,
-  });
+  const options = { workerData, name: 'export', resourceLimits: EXPORT_THREAD };
+  const thread = startSmallThread(() => new Worker(new URL(entry, import.meta.url), options));
   // What it has written by then has another name than the file.
   const stop = () => void thread.terminate();
   signal.addEventListener('abort', stop, { once: true });
