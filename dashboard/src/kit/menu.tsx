@@ -8,14 +8,16 @@ import styles from './overlay.module.css';
 export function Menu({
   trigger,
   align = 'end',
+  onOpen,
   children,
 }: {
   readonly trigger: ReactElement;
   readonly align?: 'start' | 'end';
+  readonly onOpen?: () => void;
   readonly children: ReactNode;
 }) {
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root onOpenChange={(isOpen) => isOpen && onOpen?.()}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className={styles.menu} align={align} sideOffset={5} collisionPadding={8}>

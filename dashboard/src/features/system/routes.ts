@@ -1,10 +1,32 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { signedInRoute } from '../../app/root-route.tsx';
 
-const listRoute = createRoute({
+const TABS = ['overview', 'doctor', 'log', 'settings'] as const;
+export type SystemTab = (typeof TABS)[number];
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LEVELS)[number];
+
+export interface SystemSearch {
+  readonly tab?: SystemTab;
+  /** Of the log: this level and above. */
+  readonly level?: LogLevel;
+  /** Text in lines of the log, or in names of settings. */
+  readonly text?: string;
+}
+
+const systemRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/system',
+  validateSearch: ({ tab, level, text }: Record<string, unknown>): SystemSearch => {
+    const knownTab = TABS.find((name) => name === tab);
+    const knownLevel = LEVELS.find((name) => name === level);
+    return {
+      ...(knownTab && { tab: knownTab }),
+      ...(knownLevel && { level: knownLevel }),
+      ...(typeof text === 'string' && text !== '' && { text }),
+    };
+  },
   component: lazyRouteComponent(() => import('./system-page.tsx'), 'SystemPage'),
 });
 
-export const systemRoutes = [listRoute] as const;
+export const systemRoutes = [systemRoute] as const;
