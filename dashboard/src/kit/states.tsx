@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { CircleAlert, type LucideIcon, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type ApiError, asApiError } from '../api/api-error.ts';
+import { formatDuration } from '../format/format.ts';
 import { Button } from './button.tsx';
 import { cx } from './class-names.ts';
 import styles from './states.module.css';
@@ -40,7 +41,8 @@ function adviceOf(error: ApiError): string | null {
     return 'This key lacks a right. Sign in with another key, or ask an administrator.';
   if (error.isGone) return 'It may have been deleted meanwhile, or belongs to another account.';
   if (error.status === 402) return 'Ask an administrator for credits, or lower the limits of the request.';
-  if (error.retryAfterSeconds !== null) return `Try again in ${error.retryAfterSeconds} s.`;
+  if (error.retryAfterSeconds !== null)
+    return `Try again in ${formatDuration(error.retryAfterSeconds * 1000)}.`;
   return null;
 }
 

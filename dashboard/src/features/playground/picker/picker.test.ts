@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { shallowPart } from './outline.ts';
 import { likelyName, likelyType, ruleOf } from './rule-draft.ts';
 
 const draft = { name: 'x', selector: '.price', take: 'text', type: 'string', isList: false };
@@ -25,4 +26,11 @@ it('a field gets a name that is not taken, and a type that fits its value', () =
     'number',
     'string',
   ]);
+});
+
+it('a page that nests thousands of elements is read up to where it becomes slow', () => {
+  const deep = `<h1>Head</h1>${'<div>'.repeat(5_000)}`;
+  expect(shallowPart(deep)).toHaveLength('<h1>Head</h1>'.length + 5 * 1_000);
+  const flat = '<p>unclosed<br>'.repeat(5_000) + '<div><b>x</b></div>'.repeat(5_000);
+  expect(shallowPart(flat)).toBe(flat);
 });
