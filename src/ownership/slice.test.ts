@@ -40,6 +40,8 @@ interface Changes {
   readonly job?: JobChanges;
   readonly deny?: boolean;
   readonly store?: (store: Store) => Partial<Store>;
+  /** What else stopping a job waits for. */
+  readonly stopping?: Promise<void>;
   readonly state?: Partial<HostState>;
   /** Paths that have failed and opened the breaker, which lets a probe pass now. */
   readonly failed?: readonly string[];
@@ -51,6 +53,7 @@ async function sliceOf({
   job = {},
   deny = false,
   store: changes = () => ({}),
+  stopping = Promise.resolve(),
   state = {},
   failed = [],
 }: Changes) {
@@ -64,6 +67,7 @@ async function sliceOf({
     if (path === '/robots.txt') return void response.end('User-agent: *\nDisallow: /closed');
     asked.push(path);
     if (path.startsWith('/broken')) response.statusCode = 500;
+    if (path.startsWith('/members')) response.statusCode = 401;
     if (path.startsWith('/held')) held.push(response);
     else response.end(`<title>${path}</title>`);
   });
@@ -98,7 +102,10 @@ async function sliceOf({
       batchDelayMs: 1,
       onCommit: () => undefined,
     }),
-    stopJob: async () => undefined,
+    async stopJob(id, reason) {
+      await store.stopJob(id, reason);
+      await stopping;
+    },
     resources: httpResources(engine),
     robots: createRobotsCache({ store, engine, now: Date.now }),
     jobs: createRunningJobs(store),
@@ -122,6 +129,22 @@ describe('a slice', () => {
     expect(await counters()).toMatchObject({ open: 0, done: 2, denied: 1 });
     expect(await host()).toMatchObject({ owner: null, state: { requests: 3, failures: 0 } });
     expect([slots.taken, slice.isLost]).toEqual([0, false]);
+  });
+
+  it('keeps its host until the page that asks to log in is stored, however long stopping the crawl takes', async () => {
+    const { promise: stopping, resolve: stop } = Promise.withResolvers<void>();
+    const { counters, created, host, slice, store } = await sliceOf({
+      ...{ paths: ['/members'], stopping },
+      job: { kind: 'crawl', options: { maxLoginWalls: 1 } },
+    });
+    const running = slice.run();
+    await soon(async () => expect((await store.getJob(created.id))?.stopReason).toBe('login-walls'));
+    // A slice that believed all of its tasks were stored would be over after as many turns.
+    for (let turn = 0; turn < 50; turn += 1) expect((await host())?.owner).not.toBeNull();
+    stop();
+    await running;
+    expect(await counters()).toMatchObject({ known: 1, open: 0, skipped: 0 });
+    expect(await host()).toMatchObject({ owner: null });
   });
 
   it('sends nothing to a host that the policy denies', async () => {

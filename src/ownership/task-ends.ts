@@ -130,13 +130,18 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
         if (!isScrapifieError(error) || error.code !== 'UNSTORABLE') onFailure(error);
         return undefined;
       })
-      .catch(onFailure)
-      .finally(() => {
-        writes.delete(written);
-        onChange();
-      });
-    writes.add(written);
-    return written;
+      .catch(onFailure);
+    return untilStored(written);
+  }
+
+  /** The slice keeps the host until this is over: a host that is released ends its claimed tasks in another way. */
+  function untilStored(work: Promise<void>): Promise<void> {
+    const stored = work.finally(() => {
+      writes.delete(stored);
+      onChange();
+    });
+    writes.add(stored);
+    return stored;
   }
 
   function finished(claimed: ClaimedTask, end: ReportedEnd): Promise<void> {
@@ -160,7 +165,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
       if ('postponed' in made) return write(completionOf(lease, claimed.task, made.postponed), claimed);
       const { task, running } = claimed;
       const isWalled = running.loginWalls.count(lease.key, task, made.completion.end, made.attempt);
-      return isWalled ? stopAtWalls(claimed, made).catch(onFailure) : finished(claimed, made);
+      return isWalled ? untilStored(stopAtWalls(claimed, made).catch(onFailure)) : finished(claimed, made);
     },
     refused(claimed, { end, discovered = [], failure }) {
       const { task } = claimed;
