@@ -53,6 +53,8 @@ export async function killListened(options: KillListenedOptions): Promise<KillLi
     allowPrivate: true,
     policyFile,
     logLevel: 'info',
+    // Of a fleet: after a kill the hosts wait for so long.
+    hostLeaseMs: 5_000,
     ...place?.settings,
   };
   const environment = Object.entries(settings).map(([name, value]) => [environmentName(name), String(value)]);

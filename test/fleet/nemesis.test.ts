@@ -7,29 +7,30 @@ import { runProgram } from '../fault/nemesis/run-program.ts';
 
 const program = (name: string) => fileURLToPath(new URL(`../fault/nemesis/${name}.ts`, import.meta.url));
 const LIMIT_MS = 480_000;
-const SIZE = ['--pages', '300', '--hosts', '20', '--rate', '3', '--jobs', '2'];
+const SIZE = ['--pages', '200', '--hosts', '20', '--rate', '3', '--jobs', '2'];
 /**
- * Of all kinds, those that come first in an order chosen by chance. `make fault` has all of them at full size, and builds
- * without a safeguard that the checker has to find out; check.test.ts shows what the checker objects to.
+ * Of all kinds, those that come first in the order of one seed: every run of the tests has the same faults. `make fault`
+ * has all of them at full size with another seed each time, and builds without a safeguard that the checker has to find
+ * out; check.test.ts shows what the checker objects to.
  */
-const FAULTS = ['--faults', '10', '--least-kinds', '8', '--every', '2', '--longest', '10', '--minutes', '2'];
+const SEED = '20261118';
+const FAULTS = ['--faults', '6', '--least-kinds', '5', '--every', '2', '--longest', '10', '--minutes', '1'];
 
 test('several jobs come out as if nothing had happened though parts of the fleet fail all the while', {
-  // A violation is one, though the next seed may show none.
+  // A violation is one, though the next run may show none.
   timeout: LIMIT_MS,
   retry: 0,
 }, async () => {
   const out = await mkdtemp(join(tmpdir(), 'scrapifie-history-'));
   const limitMs = LIMIT_MS;
-  const seed = String(1 + (Date.now() % 1_000_000));
   try {
-    const args = ['--out', out, '--seed', seed, ...SIZE, ...FAULTS];
+    const args = ['--out', out, '--seed', SEED, ...SIZE, ...FAULTS];
     const run = await runProgram([program('run'), ...args], { limitMs });
     expect(run, run.report).toMatchObject({ exitCode: 0 });
     const verdict = await runProgram([program('check'), out], { limitMs });
-    expect(verdict.exitCode, `seed ${seed}\n${run.report}\n${verdict.report}`).toBe(0);
+    expect(verdict.exitCode, `${run.report}\n${verdict.report}`).toBe(0);
     const actions = (await readFile(join(out, 'actions.ndjson'), 'utf8')).trimEnd().split('\n');
-    expect(actions.length).toBeGreaterThanOrEqual(10);
+    expect(actions.length).toBeGreaterThanOrEqual(6);
   } finally {
     await rm(out, { recursive: true, force: true });
   }

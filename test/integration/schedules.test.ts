@@ -7,9 +7,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const WAIT = { timeout: 20_000, interval: 50 };
+const WAIT = { timeout: 100_000, interval: 50 };
 
-describe('a schedule of a running server', () => {
+describe('a schedule of a running server', { timeout: 120_000 }, () => {
   test('runs by itself, and its jobs fetch their pages', async () => {
     const job = { kind: 'scrape', url: `${world.site.hostUrl(1)}/` };
     const made = await world.post('/v1/schedules', { name: 'every second', every: '1s', job });
