@@ -14,8 +14,8 @@ import { heardBy, openScraper, pathsOf, type Scraper } from './world.ts';
 let site: RemoteSite;
 let scraper: Scraper;
 const hostOf = (n: number) => new URL(site.hostUrl(n)).host;
-const LIMIT_MS = 60_000;
-const WAIT = { timeout: 40_000, interval: 250 };
+const LIMIT_MS = 240_000;
+const WAIT = { timeout: 120_000, interval: 250 };
 
 const policyOf = (reloaded: number) => `
 default: { rate: 2, burst: 1, concurrency: 2 }
