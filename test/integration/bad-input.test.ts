@@ -123,7 +123,7 @@ test('a page that cannot be had is told with its code, in the time that was give
     world.post('/v1/scrape', {
       url: world.site.hostUrl(5) + path,
       maxAttempts: 1,
-      timeoutMs: 5_000,
+      timeoutMs: 30_000,
       ...more,
     });
   expect((await scrape('/redirects/self')).body.error?.code).toBe('REDIRECT_LOOP');
