@@ -59,7 +59,7 @@ async function startAlone(): Promise<KilledProcesses> {
 }
 
 async function startFleet(): Promise<KilledProcesses> {
-  const crew = await gatherCrew({ policy: POLICY, settings: { apiKey: KILL_KEY } });
+  const crew = await gatherCrew({ policy: POLICY, settings: { apiKey: KILL_KEY, hostLeaseMs: 8_000 } });
   const roles: Role[] = ['api', 'http-worker', 'scheduler', 'scheduler'];
   const members: Member[] = [];
   for (const role of roles) members.push(await crew.add(role));
