@@ -28,6 +28,8 @@ const shared = {
   hookTimeout: 120_000,
   expect: { poll: { timeout: 30_000 } },
   pool: 'forks' as const,
+  // Files share no state but modules. Loading these anew for each file takes two cores two and a half minutes.
+  isolate: false,
   setupFiles: ['test/property/seed.ts'],
 };
 const embedded = { ...shared, provide: { postgresUrl: '', redisUrl: '', s3Url: '' } };
@@ -53,8 +55,6 @@ export default defineConfig({
           ...embedded,
           name: 'embedded',
           retry: 0,
-          // Its files share no state but modules, and loading these anew for each file costs as much as a third of the tests.
-          isolate: false,
           include: EVERYTHING,
           exclude: [...WITHOUT_SERVERS, ...STARTS_PROGRAMS],
         },

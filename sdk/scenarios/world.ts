@@ -1,19 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawnSite } from '../../test/site/remote-site.ts';
 import { type AnswerListener, startFaultProxy } from './fault-proxy.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const KEY = 'key-of-the-scenarios-0123456789abcdef';
-const READY_LIMIT_MS = 60_000;
-const LOOK_MS = 100;
 
 export interface Verdict {
   readonly name: string;
@@ -43,15 +39,44 @@ export interface WorldOptions {
 }
 
 export async function openWorld({ between, onAnswer }: WorldOptions = {}): Promise<World> {
-  const folder = await mkdtemp(join(tmpdir(), 'scrapifie-clients-'));
-  const site = await spawnSite({ log: 'counts' });
+  /** What is running, the latest first. */
+  const open: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of open.splice(0)) await end();
+  };
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'scrapifie-clients-'));
+    open.unshift(() => rm(folder, { recursive: true, force: true }));
+    const site = await spawnSite({ log: 'counts' });
+    open.unshift(() => site.close());
+    const server = await startServer(folder, new URL(site.url).host);
+    open.unshift(() => server.close());
+    const inner = await between?.(server.url);
+    open.unshift(async () => inner?.close());
+    const proxy = await startFaultProxy(inner?.url ?? server.url, onAnswer);
+    open.unshift(() => proxy.close());
+    return {
+      serverUrl: server.url,
+      apiKey: KEY,
+      siteUrl: site.url,
+      run: (command, args, environment = {}) =>
+        runProgram(command, args, { ...environment, SCRAPIFIE_URL: proxy.url, SITE_URL: site.url }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The server in a process of its own, when it says on which port it listens. */
+async function startServer(
+  folder: string,
+  siteHost: string,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
   const policy = join(folder, 'policy.yaml');
-  await writeFile(
-    policy,
-    `domains:\n  "${new URL(site.url).host}":\n    rate: unlimited\n    concurrency: 8\n`,
-  );
-  const port = await freePort();
-  const server = spawn(join(ROOT, 'scrapifie'), ['serve', '--port', String(port), '--host', '127.0.0.1'], {
+  await writeFile(policy, `domains:\n  "${siteHost}":\n    rate: unlimited\n    concurrency: 8\n`);
+  const server = spawn(join(ROOT, 'scrapifie'), ['serve', '--port', '0', '--host', '127.0.0.1'], {
     cwd: folder,
     env: {
       ...process.env,
@@ -61,67 +86,46 @@ export async function openWorld({ between, onAnswer }: WorldOptions = {}): Promi
       SCRAPIFIE_POLICY_FILE: policy,
       SCRAPIFIE_LOG_LEVEL: 'error',
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(server, 'exit');
-  const target = `http://127.0.0.1:${port}`;
-  await untilReady(target);
-  const inner = await between?.(target);
-  const proxy = await startFaultProxy(inner?.url ?? target, onAnswer);
+  const url = await new Promise<string>((resolve, reject) => {
+    // All lines are read, also after the one that is waited for, so that the pipe does not fill.
+    createInterface(server.stdout).on('line', (line) => {
+      const [, origin] = /API +(http:\S+)/.exec(line) ?? [];
+      if (origin !== undefined) resolve(origin);
+    });
+    server.once('error', reject);
+    server.once('exit', (code) => reject(new Error(`The server ended with ${code} before it was ready.`)));
+  });
   return {
-    serverUrl: target,
-    apiKey: KEY,
-    siteUrl: site.url,
-    async run(command, args, environment = {}) {
-      const child = spawn(command, args, {
-        env: {
-          ...process.env,
-          ...environment,
-          SCRAPIFIE_URL: proxy.url,
-          SCRAPIFIE_KEY: KEY,
-          SITE_URL: site.url,
-          SCENARIOS: fileURLToPath(new URL('scenarios.json', import.meta.url)),
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const verdicts: Verdict[] = [];
-      const failed = new Promise<never>((_, reject) => child.once('error', reject));
-      const read = (async () => {
-        for await (const line of createInterface(child.stdout)) verdicts.push(JSON.parse(line) as Verdict);
-      })();
-      await Promise.race([read, failed]);
-      return verdicts;
-    },
+    url,
     async close() {
-      await proxy.close();
-      await inner?.close();
       server.kill('SIGTERM');
       await ended;
-      await site.close();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
-  return address.port;
-}
-
-async function untilReady(target: string): Promise<void> {
-  const endAt = performance.now() + READY_LIMIT_MS;
-  while (performance.now() < endAt) {
-    const isReady = await fetch(`${target}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isReady) return;
-    await delay(LOOK_MS);
-  }
-  throw new Error('The server was not ready in time.');
+async function runProgram(
+  command: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<readonly Verdict[]> {
+  const child = spawn(command, args, {
+    env: {
+      ...process.env,
+      ...environment,
+      SCRAPIFIE_KEY: KEY,
+      SCENARIOS: fileURLToPath(new URL('scenarios.json', import.meta.url)),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const verdicts: Verdict[] = [];
+  const failed = new Promise<never>((_, reject) => child.once('error', reject));
+  const read = (async () => {
+    for await (const line of createInterface(child.stdout)) verdicts.push(JSON.parse(line) as Verdict);
+  })();
+  await Promise.race([read, failed]);
+  return verdicts;
 }

@@ -123,7 +123,7 @@ describe('a shown page', () => {
     const payload = { urls: ['https://site.example/a', 'https://site.example/b'], options: { formats: ALL } };
     const { at } = await platform.call({ method: 'POST', url: '/v1/batch', payload });
     const id = at('data.id') as JobId;
-    await platform.jobs.waitFor(id, 20_000);
+    await platform.jobs.waitFor(id, 60_000);
     const url = `/v1/jobs/${id}/results`;
     const headers = {
       host: 'ignored.example',

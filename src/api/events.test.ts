@@ -54,7 +54,7 @@ describe('the events of a job', () => {
         : DONE,
     );
     const id = await startBatch(3);
-    await platform.jobs.waitFor(id as never, 20_000);
+    await platform.jobs.waitFor(id as never, 60_000);
     const { response, events } = await listen(`/v1/jobs/${id}/events`);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -141,7 +141,7 @@ describe('the events of a job', () => {
   it('can be chosen by type', async () => {
     await platform.work(() => DONE);
     const id = await startBatch(3);
-    await platform.jobs.waitFor(id as never, 20_000);
+    await platform.jobs.waitFor(id as never, 60_000);
     const chosen = async (list: string) =>
       (await Array.fromAsync((await listen(`/v1/jobs/${id}/events?types=${list}`)).events)).map(
         ({ type }) => type,
@@ -196,7 +196,7 @@ describe('the events of an account', () => {
   it('begin with what happens from now on, or where the client says', async () => {
     await platform.work(() => DONE);
     const before = await startBatch(1);
-    await platform.jobs.waitFor(before as never, 20_000);
+    await platform.jobs.waitFor(before as never, 60_000);
     const { events, leave } = await listen('/v1/events?types=job.*,page.*');
     const id = await startBatch(2);
     const seen: StreamEvent[] = [];

@@ -52,7 +52,7 @@ describe('parts of a page', () => {
   it('are read again from stored pages', async () => {
     const batch = await post('/v1/batch', { urls: [url], options: { formats: ['metadata'] } });
     const id = batch.at('data.id') as JobId;
-    await platform.jobs.waitFor(id, 20_000);
+    await platform.jobs.waitFor(id, 60_000);
     const answer = await post(`/v1/jobs/${id}/reextract`, { formats: ['text'], includeTags: ['footer'] });
     expect(JSON.parse(answer.payload)).toMatchObject({ text: 'Harbour office, pier 3' });
   });

@@ -147,7 +147,7 @@ describe('the pages of a job', () => {
   beforeAll(async () => {
     const urls = names.map((name) => `https://again.example/${name}`);
     id = (await post('/v1/batch', { urls })).at('data.id') as string;
-    await platform.jobs.waitFor(id as JobId, 20_000);
+    await platform.jobs.waitFor(id as JobId, 60_000);
   });
 
   it('are read once more in the order they were stored', async () => {

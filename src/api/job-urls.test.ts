@@ -20,7 +20,7 @@ async function batch(payload: object): Promise<string> {
   const answer = await post('/v1/batch', payload);
   expect(answer.statusCode).toBe(202);
   const id = answer.at('data.id') as string;
-  await platform.jobs.waitFor(id as JobId, 20_000);
+  await platform.jobs.waitFor(id as JobId, 60_000);
   return id;
 }
 const itemsOf = async (url: string) => (await platform.call({ url })).at('data.items') as { url: string }[];
@@ -112,7 +112,7 @@ describe('why', () => {
     const payload = { urls: ['https://example.com/s'], exclude: ['/admin/*'], maxPages: 1, sitemap: 'skip' };
     const answer = await post('/v1/crawl', payload);
     const id = answer.at('data.id') as string;
-    await platform.jobs.waitFor(id as JobId, 20_000);
+    await platform.jobs.waitFor(id as JobId, 60_000);
     const why = async (url: string) =>
       (await platform.call({ url: `/v1/jobs/${id}/why?url=${encodeURIComponent(url)}` })).at('data');
     expect(await why('https://example.com/admin/x')).toMatchObject({

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const options = { formats: ['text'], headers, cookies: { session: 'very-secret' } };
   const answer = await platform.call({ method: 'POST', url: '/v1/batch', payload: { urls, options } });
   id = answer.at('data.id') as string;
-  await platform.jobs.waitFor(id as JobId, 20_000);
+  await platform.jobs.waitFor(id as JobId, 60_000);
 });
 afterAll(() => platform.close());
 

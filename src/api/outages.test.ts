@@ -40,7 +40,7 @@ const STALE = { warning: '110 - "Response is Stale"', 'x-scrapifie-stale': 'true
 async function endedBatch(formats: readonly string[]): Promise<string> {
   await platform.work(() => DONE);
   const accepted = await post('/v1/batch', { urls: [url], options: { formats } });
-  await platform.jobs.waitFor(accepted.at('data.id') as JobId, 20_000);
+  await platform.jobs.waitFor(accepted.at('data.id') as JobId, 60_000);
   return accepted.at('data.id') as string;
 }
 

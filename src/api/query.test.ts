@@ -14,7 +14,7 @@ beforeAll(async () => {
   const urls = Array.from({ length: 12 }, (_, each) => `https://example.com/${each}`);
   const answer = await platform.call({ method: 'POST', url: '/v1/batch', payload: { urls } });
   id = answer.at('data.id') as string;
-  await platform.jobs.waitFor(id as JobId, 20_000);
+  await platform.jobs.waitFor(id as JobId, 60_000);
 });
 afterAll(() => platform.close());
 

@@ -29,7 +29,7 @@ beforeAll(async () => {
     const answer = await platform.call({ method: 'POST', url: '/v1/batch', payload });
     const id = String(answer.at('data.id'));
     jobs.push(id);
-    await platform.jobs.waitFor(id as never, 20_000);
+    await platform.jobs.waitFor(id as never, 60_000);
     await platform.readSnapshots();
   }
 });

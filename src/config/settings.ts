@@ -34,9 +34,7 @@ export const settingsSchema = z.object({
   databaseUrl: z
     .url({ protocol: /^postgres(ql)?$/ })
     .optional()
-    .describe(
-      'PostgreSQL to keep everything in, `postgres://user:password@host:5432/name`; without it, SQLite.',
-    ),
+    .describe('PostgreSQL that keeps everything, `postgres://user:password@host:5432/name`; else SQLite.'),
   databasePool: whole(1, 1_000).default(8).describe('Connections to PostgreSQL of this process.'),
   redisUrl: z
     .url({ protocol: /^rediss?$/ })
@@ -371,6 +369,9 @@ export const settingsSchema = z.object({
   extractThreads: whole(0, 64)
     .default(0)
     .describe('Threads that read pages; 0 takes one less than there are cores, at most four.'),
+  hostLeaseMs: whole(3_000, 600_000)
+    .default(30_000)
+    .describe('After this time at most, another process takes over the hosts of one that has died.'),
   drainMs: whole(0, 600_000)
     .default(30_000)
     .describe('Time that running work gets to finish when the process is told to stop.'),

@@ -65,7 +65,7 @@ describe('the pages of a job', () => {
     const urls = Array.from({ length: COUNT }, (_, at) => `https://example.com/${at}`);
     const answer = await platform.call({ method: 'POST', url: '/v1/batch', payload: { urls } });
     id = answer.at('data.id') as JobId;
-    await platform.jobs.waitFor(id, 20_000);
+    await platform.jobs.waitFor(id, 60_000);
   });
   afterAll(() => platform.close());
 

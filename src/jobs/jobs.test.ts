@@ -71,7 +71,7 @@ describe('scraping at once', () => {
     expect(error).toMatchObject({ code: 'REQUEST_TIMEOUT' });
     const { jobId } = error.details as { jobId: JobId };
     await platform.work(() => DONE);
-    expect(await platform.jobs.waitFor(jobId, 20_000)).toMatchObject({ status: 'completed' });
+    expect(await platform.jobs.waitFor(jobId, 60_000)).toMatchObject({ status: 'completed' });
   });
 
   it('names the limit of the caller and the last reason when an attempt took all its time', async () => {
@@ -226,11 +226,11 @@ describe('a job', () => {
       code: 'CONFLICT',
       message: 'The job has ended (cancelled); there is nothing to cancel.',
     });
-    const wait = platform.jobs.waitFor(id, 20_000);
+    const wait = platform.jobs.waitFor(id, 60_000);
     await wait;
     await platform.jobs.resume(id, account);
     await platform.work(() => DONE);
-    expect(await platform.jobs.waitFor(id, 20_000)).toMatchObject({
+    expect(await platform.jobs.waitFor(id, 60_000)).toMatchObject({
       status: 'completed',
       counters: { done: 5 },
     });
@@ -245,7 +245,7 @@ describe('a job', () => {
       sitemap: 'skip',
     });
     const { id } = await platform.jobs.crawl(request, account);
-    const stopped = await platform.jobs.waitFor(id, 20_000);
+    const stopped = await platform.jobs.waitFor(id, 60_000);
     expect(stopped).toMatchObject({ stopReason: 'budget.pages', counters: { pages: 2 } });
     const eventsOf = () => platform.store.listEvents({ accountId: account, after: null, limit: 100 });
     const before = await eventsOf();
@@ -256,7 +256,7 @@ describe('a job', () => {
     expect(await platform.jobs.get(id, account)).toEqual(stopped);
     expect(await eventsOf()).toEqual(before);
     await platform.jobs.resume(id, account, { maxPages: null });
-    expect(await platform.jobs.waitFor(id, 20_000)).toMatchObject({
+    expect(await platform.jobs.waitFor(id, 60_000)).toMatchObject({
       stopReason: null,
       counters: { pages: 5 },
     });
@@ -272,14 +272,14 @@ describe('a job', () => {
         : DONE;
     });
     const { id } = await platform.jobs.batch(batch(3), account);
-    expect(await platform.jobs.waitFor(id, 20_000)).toMatchObject({ status: 'partially_completed' });
+    expect(await platform.jobs.waitFor(id, 60_000)).toMatchObject({ status: 'partially_completed' });
     const job = await platform.jobs.get(id, account);
     expect(await platform.jobs.read.errors(job, { state: 'failed', limit: 10 })).toMatchObject({
       items: [{ url: `${url}1`, code: 'CONNECTION_RESET', retryable: true }],
     });
     isBroken = false;
     await platform.jobs.retry(id, account);
-    expect(await platform.jobs.waitFor(id, 20_000)).toMatchObject({ status: 'completed' });
+    expect(await platform.jobs.waitFor(id, 60_000)).toMatchObject({ status: 'completed' });
     expect(tried.filter((each) => each === `${url}1`)).toHaveLength(2);
     expect(tried).toHaveLength(4);
     await expect(platform.jobs.retry(id, account)).rejects.toMatchObject({ code: 'CONFLICT' });
@@ -289,7 +289,7 @@ describe('a job', () => {
     const { id } = await platform.jobs.batch(batch(2), account);
     await expect(platform.jobs.delete(id, account)).rejects.toMatchObject({ code: 'CONFLICT' });
     await platform.work(() => DONE);
-    await platform.jobs.waitFor(id, 20_000);
+    await platform.jobs.waitFor(id, 60_000);
     await platform.jobs.delete(id, account);
     await expect(platform.jobs.get(id, account)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
@@ -340,7 +340,7 @@ describe('results', () => {
   it('come in slices that fit together, and in one stream', async () => {
     await platform.work(() => DONE);
     const { id } = await platform.jobs.batch(batch(25, { options: { formats: ['text'] } }), account);
-    const job = await platform.jobs.waitFor(id, 20_000);
+    const job = await platform.jobs.waitFor(id, 60_000);
     const urls: string[] = [];
     let cursor: string | undefined;
     do {

@@ -162,6 +162,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     metrics,
     owner: parts.owner,
     maxHosts: settings.maxHosts,
+    leaseMs: settings.hostLeaseMs,
     ...(isShared ? { sweepMs: SHARED_SWEEP_MS } : {}),
   });
 

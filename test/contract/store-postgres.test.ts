@@ -1,7 +1,6 @@
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import {
-  dropRecycled,
   restoreIncarnation,
   type Schema,
   takeMigrated,
@@ -27,8 +26,6 @@ async function openIn(schema: Schema): Promise<OpenedStore> {
     },
   };
 }
-
-afterAll(dropRecycled);
 
 ownClockContract('PostgreSQL', async () => {
   const schema = await takeMigrated(inject('postgresUrl'));

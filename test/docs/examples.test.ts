@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { chmodSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PYTHON } from '../../sdk/scenarios/languages.ts';
 import {
   endCommands,
+  originOf,
   type RunningCommand,
   startCommand,
   temporaryFolder,
@@ -60,15 +61,8 @@ beforeAll(async () => {
   server = startCommand(['serve', '--port', '0'], {
     env: { ...environment, SCRAPIFIE_DATA_DIR: folder.path('server'), SCRAPIFIE_API_KEY: KEY },
   });
-  serverUrl = await vi.waitFor(
-    () => {
-      const [, url] = /API +(http:\S+)/.exec(server.stdout()) ?? [];
-      if (url === undefined) throw new Error('the server is not ready yet');
-      return url;
-    },
-    { timeout: 25_000, interval: 50 },
-  );
-}, 30_000);
+  serverUrl = await originOf(server);
+});
 
 afterAll(async () => {
   server?.child.kill('SIGTERM');

@@ -20,10 +20,26 @@ afterAll(async () => {
   await receiver.close();
 });
 
+/** What these tests read of the answers of all calls; the rest is compared as it came. */
+interface AnswerBody {
+  readonly success: boolean;
+  readonly id: string;
+  readonly code?: string;
+  readonly error?: string;
+  readonly crawls?: unknown;
+  readonly data: {
+    readonly web?: unknown;
+    readonly metadata: { readonly scrapeId: string; readonly cacheState?: string };
+    readonly changeTracking: {
+      readonly changeStatus: string;
+      readonly diff: { readonly text: string; readonly json: { readonly files: readonly unknown[] } };
+    };
+  };
+}
+
 interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are compared as they are
-  readonly body: any;
+  readonly body: AnswerBody;
 }
 
 async function send(method: string, path: string, body?: unknown, secret = world.secret): Promise<Answer> {
@@ -36,7 +52,7 @@ async function send(method: string, path: string, body?: unknown, secret = world
     },
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
   });
-  return { status: answer.status, body: await answer.json() };
+  return { status: answer.status, body: (await answer.json()) as AnswerBody };
 }
 
 /** A key of an account of its own. */
@@ -49,7 +65,7 @@ async function keyOf(account: string, scopes: readonly KeyScope[]): Promise<stri
   return secret;
 }
 
-const ended = (id: string) => world.platform.jobs.waitFor(id as JobId, 20_000);
+const ended = (id: string) => world.platform.jobs.waitFor(id as JobId, 60_000);
 const MISSING = '01900000-0000-7000-8000-000000000000';
 
 describe('errors', () => {

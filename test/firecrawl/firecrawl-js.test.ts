@@ -150,7 +150,7 @@ describe('crawl', () => {
     expect(whole.data).toHaveLength(3);
     const headers = { authorization: `Bearer ${world.secret}` };
     const seen: string[] = [];
-    await world.platform.jobs.waitFor(id, 20_000);
+    await world.platform.jobs.waitFor(id, 60_000);
     let next: string | undefined = `${world.origin}/v2/crawl/${id}?limit=1`;
     for (let page = 0; next !== undefined && page < 10; page += 1) {
       const answer = (await (await fetch(next, { headers })).json()) as {
@@ -187,7 +187,7 @@ describe('crawl', () => {
     expect(crawls.map((crawl: { id: string }) => crawl.id)).toContain(id);
     expect(await client.cancelCrawl(id)).toBe(true);
     open.resolve();
-    await world.platform.jobs.waitFor(id, 20_000);
+    await world.platform.jobs.waitFor(id, 60_000);
     expect((await client.getCrawlStatus(id)).status).toBe('cancelled');
     await expect(client.cancelCrawl(id)).rejects.toMatchObject({ status: 409 });
   });

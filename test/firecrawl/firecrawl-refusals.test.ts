@@ -34,7 +34,7 @@ async function send(
 
 it('answers for a batch that is no extract like for a missing extract', async () => {
   const { body } = await send('POST', '/v2/batch/scrape', { urls: [`${site}/blog`] });
-  await world.platform.jobs.waitFor(body.id as JobId, 20_000);
+  await world.platform.jobs.waitFor(body.id as JobId, 60_000);
   for (const version of ['v1', 'v2']) {
     expect(await send('GET', `/${version}/extract/${body.id}`)).toEqual({
       status: 404,

@@ -110,7 +110,7 @@ it('has a language model fill the fields of a schema, of one page and of several
     schema,
     showSources: true,
   });
-  await world.platform.jobs.waitFor(started.body.id, 20_000);
+  await world.platform.jobs.waitFor(started.body.id, 60_000);
   const answer = await fetch(`${world.origin}/v1/extract/${started.body.id}`, {
     headers: { authorization: `Bearer ${world.secret}` },
   });

@@ -10,7 +10,7 @@ const SKEW_MS = 300_000;
 const PAGES = 40;
 const HOSTS = [1, 2, 3, 4];
 const RATE = 8;
-const LEASE_MS = 30_000;
+const LEASE_MS = 12_000;
 const WARNING =
   "this machine's clock differs from the store's; the store's is used, but set the machine's right";
 
@@ -20,7 +20,10 @@ let client: ApiClient;
 let skewed: CrewMember[];
 beforeAll(async () => {
   site = await spawnSite({ pages: PAGES });
-  crew = await gatherCrew({ policy: `default: { rate: ${RATE}, burst: 1, concurrency: 2 }\n` });
+  crew = await gatherCrew({
+    policy: `default: { rate: ${RATE}, burst: 1, concurrency: 2 }\n`,
+    settings: { hostLeaseMs: LEASE_MS },
+  });
   const api = await crew.add('api');
   client = createApiClient(() => api.origin, crew.apiKey);
   skewed = await Promise.all([

@@ -5,15 +5,16 @@ import { type Crew, type CrewMember, gatherCrew } from './crew.ts';
 import { endMembers } from './member.ts';
 
 const PAGES = 60;
-/** Four deaths, after each of which the next owner waits until the lease of the last one has run out. */
 const LIMIT_MS = 400_000;
+/** After each of the four deaths the next owner waits until the lease of the last one has run out. */
+const LEASE_MS = 8_000;
 
 let site: RemoteSite;
 let crew: Crew;
 let client: ApiClient;
 beforeAll(async () => {
   site = await spawnSite({ pages: PAGES });
-  crew = await gatherCrew();
+  crew = await gatherCrew({ settings: { hostLeaseMs: LEASE_MS } });
   const api = await crew.add('api');
   client = createApiClient(() => api.origin, crew.apiKey);
   await crew.add('scheduler');

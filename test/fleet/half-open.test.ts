@@ -11,7 +11,7 @@ import { type Crew, type CrewMember, gatherCrew, type Lines } from './crew.ts';
 import { endMembers } from './member.ts';
 
 const LIMIT_MS = 240_000;
-const PAGES = 120;
+const PAGES = 60;
 const until = (condition: () => void | Promise<void>) =>
   vi.waitFor(condition, { timeout: 90_000, interval: 100 });
 

@@ -1,8 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startServers } from '../../fleet/servers/servers.ts';
+import { schemaPrefix } from '../../src/drivers/store-postgres/schema.fixture.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -32,7 +34,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     project.provide('postgresUrl', running.postgresUrl);
     project.provide('redisUrl', running.redisUrl);
     project.provide('s3Url', running.s3Url);
-    return async () => undefined;
+    return () => dropSchemas(running.postgresUrl);
   }
   const dir = await mkdtemp(join(tmpdir(), 'scrapifie-servers-'));
   const servers = await startServers({ dir });
@@ -47,4 +49,19 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await servers.stop();
     await rm(dir, { recursive: true, force: true });
   };
+}
+
+/** Worker processes keep the schemas that they have migrated, and cannot say which file of theirs is the last. */
+async function dropSchemas(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT quote_ident(nspname) AS name FROM pg_namespace WHERE starts_with(nspname, $1)',
+      [schemaPrefix(process.pid)],
+    );
+    for (const { name } of rows) await client.query(`DROP SCHEMA ${name} CASCADE`);
+  } finally {
+    await client.end();
+  }
 }

@@ -33,6 +33,8 @@ beforeAll(async () => {
   crew = await gatherCrew({
     policy: `default: { rate: ${RATE}, burst: 1, concurrency: 2 }\n`,
     place: { databaseUrl: postgres.url },
+    // Hosts that the store knows of as owned by a process that has forgotten it wait for so long.
+    settings: { hostLeaseMs: 12_000 },
   });
   const api = await crew.add('api');
   client = createApiClient(() => api.origin, crew.apiKey);

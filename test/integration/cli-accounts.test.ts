@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endCommands, runCommand, startCommand, temporaryFolder } from './cli-command.ts';
+import { endCommands, originOf, runCommand, startCommand, temporaryFolder } from './cli-command.ts';
 
 const LIMIT_MS = 120_000;
 const KEY = 'a-key-that-is-long-enough';
@@ -11,13 +11,7 @@ beforeAll(async () => {
     cwd: folder.path('.'),
     env: { SCRAPIFIE_API_KEY: KEY, SCRAPIFIE_CONTACT: 'mailto:me@example.com' },
   });
-  api = await new Promise<string>((resolve, reject) => {
-    server.child.stdout?.on('data', () => {
-      const [, origin] = /API {6}(\S+)/.exec(server.stdout()) ?? [];
-      if (origin !== undefined) resolve(origin);
-    });
-    void server.ended.then(({ stderr }) => reject(new Error(stderr)));
-  });
+  api = await originOf(server);
 }, LIMIT_MS);
 afterAll(async () => {
   await endCommands();

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   endCommands,
+  originOf,
   readPages,
   readReport,
   runCommand,
@@ -25,13 +26,7 @@ beforeAll(async () => {
       env: { SCRAPIFIE_API_KEY: KEY, SCRAPIFIE_CONTACT: 'mailto:me@example.com' },
     },
   );
-  api = await new Promise<string>((resolve, reject) => {
-    server.child.stdout?.on('data', () => {
-      const [, origin] = /API {6}(\S+)/.exec(server.stdout()) ?? [];
-      if (origin !== undefined) resolve(origin);
-    });
-    void server.ended.then(({ stderr }) => reject(new Error(stderr)));
-  });
+  api = await originOf(server);
 }, LIMIT_MS);
 afterAll(async () => {
   await endCommands();

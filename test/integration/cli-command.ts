@@ -70,6 +70,17 @@ export function startCommand(
   return { child, ended, stdout: () => stdout };
 }
 
+/** The origin that a server prints when it is ready. Throws with its errors when it ends before. */
+export function originOf({ child, stdout, ended }: RunningCommand): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const [, origin] = /^ +API +(http:\S+)$/m.exec(stdout()) ?? [];
+      if (origin !== undefined) resolve(origin);
+    });
+    void ended.then(({ stderr }) => reject(new Error(`The server ended before it was ready: ${stderr}`)));
+  });
+}
+
 /**
  * A command until it has ended, in this process: that spares the start of another one. `startCommand` is for what only a
  * process shows: signals, kills, pipes that break and exit codes of the system.

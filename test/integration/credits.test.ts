@@ -44,12 +44,12 @@ describe('an account with credits', () => {
     const secret = await createAccount('crawler', 3);
     const crawl = { urls: [`${world.site.url}/`], maxPages: 8, options: { engine: 'http' } };
     const { id } = (await send(secret, '/v1/crawl', crawl)).json().data;
-    const ended = await world.platform.jobs.waitFor(id, 25_000);
+    const ended = await world.platform.jobs.waitFor(id, 60_000);
     expect(ended?.stopReason).toBe('credits.exhausted');
     expect((await get(secret, '/v1/account')).credits).toMatchObject({ availableCredits: 0 });
     await world.post('/v1/accounts/crawler/credits', { amount: 50, reason: 'more' });
     expect((await send(secret, `/v1/jobs/${id}/resume`, {})).statusCode).toBe(200);
-    const whole = await world.platform.jobs.waitFor(id, 25_000);
+    const whole = await world.platform.jobs.waitFor(id, 60_000);
     const pages = (await get(secret, `/v1/jobs/${id}/results`)).items as unknown[];
     expect([whole?.stopReason, pages.length]).toEqual(['budget.pages', 8]);
     const { credits } = await get(secret, `/v1/jobs/${id}`);

@@ -19,7 +19,7 @@ const WAIT = { timeout: 60_000, interval: 50 };
 let world: ApiWorld;
 let jobId: string;
 beforeAll(async () => {
-  world = await openApiWorld({ site: { pages: 400 } });
+  world = await openApiWorld({ site: { pages: 150 } });
   const job = await world.crawlNow({
     sitemapUrls: [world.site.urlOf('shop', '/shop/sitemap.xml')],
     sitemap: 'only',

@@ -59,7 +59,9 @@ test('memory returns to its level after each round', () => {
 });
 
 test('nothing but those pages failed', () => {
-  expect(report.warnings.filter((line) => !line.includes('"msg":"task failed"'))).toEqual([]);
+  // A store that is late, on a busy machine, is asked again.
+  const expected = /"msg":"task failed"|The store gave no answer within/;
+  expect(report.warnings.filter((line) => !expected.test(line))).toEqual([]);
 });
 
 describe('where private addresses are not allowed', () => {

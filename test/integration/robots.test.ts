@@ -138,4 +138,4 @@ test('a robots.txt that never comes does not keep the platform from closing', as
   expect(await again.look(job)).toMatchObject({ finishedAt: null, counters: { open: 1, failed: 0 } });
   await again.close();
   await own.site.close();
-}, 15_000);
+});

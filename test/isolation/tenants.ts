@@ -51,7 +51,7 @@ export async function tenantOf(
     get: (path) => call('GET', path),
     post: (path, body) => call('POST', path, body),
     put: (path, body) => call('PUT', path, body),
-    waitFor: async (job) => void (await platform.jobs.waitFor(job as JobId, 20_000)),
+    waitFor: async (job) => void (await platform.jobs.waitFor(job as JobId, 60_000)),
     readSnapshots: platform.readSnapshots,
   };
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
 }, LIMIT_MS);
 afterAll(async () => {
-  await world.close();
+  await world?.close();
 });
 
 describe('requests of a client, and the answers of the server', () => {

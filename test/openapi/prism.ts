@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -31,39 +30,31 @@ export async function startPrism(server: string): Promise<Prism> {
   const folder = await mkdtemp(join(tmpdir(), 'scrapifie-prism-'));
   const document = join(folder, 'openapi.json');
   await writeFile(document, await (await fetch(`${server}/openapi.json`)).text());
-  const port = await freePort();
-  const child = spawn(
-    process.execPath,
-    [PRISM, 'proxy', document, server, '-p', String(port), '-h', '127.0.0.1'],
-    {
-      cwd: folder,
-      env: { PATH: process.env.PATH ?? '', NO_COLOR: '1' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const child = spawn(process.execPath, [PRISM, 'proxy', document, server, '-p', '0', '-h', '127.0.0.1'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'exit');
-  await new Promise<void>((resolve, reject) => {
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const url = await new Promise<string>((resolve, reject) => {
     // All lines are read, also after the one that is waited for, so that the pipe does not fill.
-    createInterface(child.stdout).on('line', (line) => line.includes('Prism is listening') && resolve());
+    createInterface(child.stdout).on('line', (line) => {
+      const [, address] = /Prism is listening on (http:\S+)/.exec(line) ?? [];
+      if (address !== undefined) resolve(address);
+    });
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`Prism ended with ${code} before it was ready.`)));
+  }).catch(async (error: unknown) => {
+    await remove();
+    throw error;
   });
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     async close() {
       child.kill('SIGTERM');
       await ended;
-      await rm(folder, { recursive: true, force: true });
+      await remove();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
-  return address.port;
 }

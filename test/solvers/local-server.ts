@@ -20,9 +20,9 @@ export function sendHtml(response: ServerResponse, html: string, status = 200): 
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(html);
 }
 
-/** Waits for a condition, for at most ten seconds. */
+/** Waits for a condition, for half a minute at most. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 30_000;
   while (!(await isSo())) {
     if (performance.now() > end) throw new Error('it did not come true');
     await new Promise((resolve) => setTimeout(resolve, 10));

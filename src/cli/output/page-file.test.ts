@@ -41,7 +41,7 @@ describe('the file of a crawl', () => {
     const payload = { urls, options: { formats: ['rawHtml', 'screenshot'] } };
     const { at } = await platform.call({ method: 'POST', url: '/v1/batch', payload });
     const jobId = at('data.id') as JobId;
-    await platform.jobs.waitFor(jobId, 20_000);
+    await platform.jobs.waitFor(jobId, 60_000);
     const path = join(dir, 'pages.ndjson');
     const artifactsDir = join(dir, 'artifacts');
     const file = await openPageFile(platform, { path, jobId, artifactsDir, withBodies: true });
@@ -61,7 +61,7 @@ describe('the file of a crawl', () => {
     const payload = { urls: ['https://b.example/1', 'https://b.example/2'] };
     const { at } = await platform.call({ method: 'POST', url: '/v1/batch', payload });
     const jobId = at('data.id') as JobId;
-    await platform.jobs.waitFor(jobId, 20_000);
+    await platform.jobs.waitFor(jobId, 60_000);
     const path = join(dir, 'later.ndjson');
     const artifactsDir = join(dir, 'none');
     const { items } = await platform.store.listPages({ jobId, limit: 10 });

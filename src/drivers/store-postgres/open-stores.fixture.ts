@@ -1,9 +1,7 @@
-import { afterAll, inject, onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
 import { createPostgresStore } from './postgres-store.ts';
-import { createSchema, dropRecycled, type Schema, takeMigrated } from './schema.fixture.ts';
-
-afterAll(dropRecycled);
+import { createSchema, type Schema, takeMigrated } from './schema.fixture.ts';
 
 /** A fresh, migrated schema and as many stores on it as processes would have. */
 export async function openStores(

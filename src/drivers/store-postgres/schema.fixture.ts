@@ -26,7 +26,7 @@ const WAITING = `
   ) SELECT count(*)::int - 1 AS n FROM waiting`;
 
 export async function createSchema(serverUrl: string): Promise<Schema> {
-  const name = `case_${randomBytes(8).toString('hex')}`;
+  const name = `${schemaPrefix(process.ppid)}${randomBytes(8).toString('hex')}`;
   const url = new URL(serverUrl);
   url.searchParams.set('options', `-c search_path=${name}`);
   const run = async (sql: string, values: unknown[] = []) => {
@@ -68,7 +68,10 @@ interface Recycled {
   readonly reset: string;
 }
 
-/** Migrated schemas that cases of this process have given back. */
+/** What names of schemas begin with that worker processes of this test runner make. */
+export const schemaPrefix = (runnerPid: number) => `case_${runnerPid}_`;
+
+/** Migrated schemas that cases of this process have given back. They stay for its next test files. */
 const free: Recycled[] = [];
 
 /**
@@ -92,11 +95,6 @@ export async function takeMigrated(serverUrl: string): Promise<Schema> {
       }
     },
   };
-}
-
-/** For `afterAll`. */
-export async function dropRecycled(): Promise<void> {
-  for (const { schema } of free.splice(0)) await schema.drop();
 }
 
 async function newRecycled(serverUrl: string): Promise<Recycled> {

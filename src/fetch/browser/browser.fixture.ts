@@ -67,9 +67,9 @@ export async function failureOf(attempt: Promise<unknown>): Promise<ScrapifieErr
   throw error;
 }
 
-/** Waits for a condition, for at most ten seconds. */
+/** Waits for a condition, for half a minute at most. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 30_000;
   while (!(await isSo())) {
     if (performance.now() > end) throw new Error('it did not come true');
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -43,7 +43,7 @@ describe('an attempt can be ended', () => {
   test('by its time, with all its redirects', async () => {
     const site = await serveNothing();
     const { remote } = await openRemotePair(testEngine());
-    expect(await codeOfFailure(get(remote, site.origin, { timeoutMs: 200 }))).toBe('TASK_TIMEOUT');
+    expect(await codeOfFailure(get(remote, site.origin, { timeoutMs: 2_000 }))).toBe('TASK_TIMEOUT');
     await until(() => expect(site.cut()).toBe(1));
   });
 

@@ -48,23 +48,27 @@ test('a tab that has shown many pages has no more worlds in it than one that has
   const { origin } = await serve((_, response) =>
     response.setHeader('content-type', 'text/html').end('<p>text'),
   );
-  const worldsAfter = async (pages: number): Promise<number> => {
+  const show = async (pages: number) => {
     for (let page = 0; page < pages; page += 1) {
       await render(own.engine, `${origin}/${page}`, { wait: { selector: 'p' } });
     }
+  };
+  const worlds = async (): Promise<number> => {
     const [tab] = [...tabs] as [Page];
     const session = await tab.context().newCDPSession(tab);
-    let worlds = 0;
+    let count = 0;
     session.on('Runtime.executionContextCreated', () => {
-      worlds += 1;
+      count += 1;
     });
     await session.send('Runtime.enable');
     await session.detach();
-    return worlds;
+    return count;
   };
-  const few = await worldsAfter(2);
-  const many = await worldsAfter(8);
-  expect(tabs.size).toBe(1);
+  await show(2);
+  const few = await worlds();
   expect(few).toBeGreaterThan(0);
-  expect(many).toBe(few);
+  await show(8);
+  expect(tabs.size).toBe(1);
+  // Those of the last page may be there for a moment beside those of the empty one that follows it.
+  await expect.poll(worlds).toBeLessThanOrEqual(few);
 });

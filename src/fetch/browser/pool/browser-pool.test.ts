@@ -242,7 +242,7 @@ describe('recovery', () => {
       const body = request.url === '/loop' ? '<script>for(;;);</script>' : 'well';
       response.setHeader('content-type', 'text/html').end(`<!doctype html><body>${body}`);
     });
-    const failure = await failureOf(render(engine, `${origin}/loop`, { timeoutMs: 2_000 }));
+    const failure = await failureOf(render(engine, `${origin}/loop`, { timeoutMs: 4_000 }));
     expect(failure.code).toBe('TASK_TIMEOUT');
     expect(textOf(await render(engine, `${origin}/`))).toContain('well');
     await until(() => runtime.running?.pool.stats.pagesInUse === 0);
