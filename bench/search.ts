@@ -92,7 +92,7 @@ interface SearchFigures {
 
 async function measure({ name, place }: StoreUnderTest, sizes: typeof FULL): Promise<SearchFigures> {
   const store = await openStore(place, () => undefined, Date.now);
-  const index = openSearch(place, { get: async () => null });
+  const index = openSearch({ ...place, s3Url: undefined, spillBytes: 0 });
   try {
     for (let first = 0; first < sizes.pages; first += PAGES_PER_JOB) {
       await storeJob(store, first, Math.min(PAGES_PER_JOB, sizes.pages - first));

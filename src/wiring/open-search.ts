@@ -3,16 +3,16 @@ import { Worker } from 'node:worker_threads';
 import type { Settings } from '../config/settings.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { ownBuffer } from '../model/own-memory.ts';
-import { isTextual } from '../pages/read-page.ts';
-import type { Blobs } from '../ports/blobs.ts';
 import type { Search } from '../ports/search-index.ts';
-import type { FoundPage, SearchablePage, StoredBody } from '../ports/search-store.ts';
+import type { FoundPage, SearchablePage } from '../ports/search-store.ts';
+import type { BlobsPlace } from './open-blobs.ts';
 
-export type SearchPlaceSettings = Pick<Settings, 'dataDir' | 'databaseUrl'>;
+export type SearchPlaceSettings = Pick<Settings, 'dataDir' | 'databaseUrl'> & BlobsPlace;
 
 export interface SearchThreadData {
   readonly place: { readonly path: string } | { readonly url: string };
+  /** Where the bodies of pages are. */
+  readonly blobs: BlobsPlace;
   /** Its work can wait for the rest of the process. */
   readonly isPatient: boolean;
 }
@@ -21,12 +21,6 @@ export interface IndexCall {
   readonly id: number;
   readonly method: keyof Search;
   readonly values: readonly unknown[];
-}
-
-/** A page, and its body where that is there and may have text. */
-export interface PageWithBody<Kind extends SearchablePage | FoundPage> {
-  readonly page: Kind;
-  readonly body: Uint8Array | null;
 }
 
 export type IndexAnswer =
@@ -40,34 +34,20 @@ export type IndexAnswer =
       };
     };
 
-/** Bodies in memory at once, apart from one that has more by itself. */
-const MOST_BODY_BYTES = 8 * 1_024 * 1_024;
-/** Bodies that are asked for at the same time. */
-const READS_AT_ONCE = 16;
-
 /**
  * The full-text index of an installation: a file of the data folder, or tables of its database. Two threads, each started
  * by its first call: one that writes, with a low priority, and one that searches, which does not wait for the first.
  * The text of a page is read from its body in these threads, so that a crawl neither makes nor stores it.
  */
-export function openSearch({ dataDir, databaseUrl }: SearchPlaceSettings, blobs: Pick<Blobs, 'get'>): Search {
+export function openSearch(settings: SearchPlaceSettings): Search {
+  const { dataDir, databaseUrl, s3Url, spillBytes } = settings;
   const place = databaseUrl === undefined ? { path: join(dataDir, 'search.db') } : { url: databaseUrl };
-  const writer = createThread({ place, isPatient: true });
-  const searcher = createThread({ place, isPatient: false });
+  const blobs = { dataDir, databaseUrl, s3Url, spillBytes };
+  const writer = createThread({ place, blobs, isPatient: true });
+  const searcher = createThread({ place, blobs, isPatient: false });
   return {
-    async put(pages) {
-      const bodyOf = (body: StoredBody) => blobs.get(body.contentHash);
-      for await (const part of withBodies(pages, bodyOf)) await writer.call('put', [part], buffersOf(part));
-    },
-    async textsOf(pages) {
-      // What was found is shown without its text while bodies cannot be read.
-      const bodyOf = (body: StoredBody) => blobs.get(body.contentHash).catch(() => null);
-      const texts: string[] = [];
-      for await (const part of withBodies(pages, bodyOf)) {
-        texts.push(...(await searcher.call<readonly string[]>('textsOf', [part], buffersOf(part))));
-      }
-      return texts;
-    },
+    put: (pages) => writer.call('put', [pages], recordsOf(pages)),
+    textsOf: (pages) => searcher.call('textsOf', [pages], recordsOf(pages)),
     remove: (query) => writer.call('remove', [query]),
     beginRebuild: () => writer.call('beginRebuild', []),
     endRebuild: () => writer.call('endRebuild', []),
@@ -79,37 +59,9 @@ export function openSearch({ dataDir, databaseUrl }: SearchPlaceSettings, blobs:
   };
 }
 
-/** The pages in their order with their bodies, in parts whose bodies are in memory together. */
-async function* withBodies<Kind extends SearchablePage | FoundPage>(
-  pages: readonly Kind[],
-  bodyOf: (body: StoredBody) => Promise<Uint8Array | null>,
-): AsyncGenerator<readonly PageWithBody<Kind>[]> {
-  for (let start = 0; start < pages.length; ) {
-    let end = start;
-    let bytes = 0;
-    do bytes += bytesOf(pages[end++]);
-    while (end < pages.length && bytes + bytesOf(pages[end]) <= MOST_BODY_BYTES);
-    const part: PageWithBody<Kind>[] = [];
-    for (; start < end; start += READS_AT_ONCE) {
-      const some = pages.slice(start, Math.min(end, start + READS_AT_ONCE));
-      const read = async (page: Kind): Promise<PageWithBody<Kind>> => {
-        const body = page.body !== null && isTextual(page.body.contentType) ? await bodyOf(page.body) : null;
-        return { page, body: body === null || ownBuffer(body) !== null ? body : new Uint8Array(body) };
-      };
-      part.push(...(await Promise.all(some.map(read))));
-    }
-    start = end;
-    yield part;
-  }
-}
-
-const bytesOf = (page: SearchablePage | FoundPage | undefined): number => page?.body?.bytes ?? 0;
-
-/** Records and bodies are handed over, not copied. */
-const buffersOf = (part: readonly PageWithBody<SearchablePage | FoundPage>[]): ArrayBuffer[] =>
-  part.flatMap(({ page, body }) =>
-    [page.record, ...(body === null ? [] : [body])].flatMap((bytes) => ownBuffer(bytes) ?? []),
-  );
+/** Records are handed over, not copied. */
+const recordsOf = (pages: readonly (SearchablePage | FoundPage)[]): ArrayBuffer[] =>
+  pages.map(({ record }) => record.buffer as ArrayBuffer);
 
 interface Waiting {
   readonly resolve: (result: never) => void;

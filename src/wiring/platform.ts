@@ -159,7 +159,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       onReturn: () => logger.info('object store available'),
     });
     closers.places.push(() => blobs.close());
-    const search = openSearch(settings, blobs);
+    const search = openSearch(settings);
     closers.places.push(() => search.close());
     if (existsSync(settings.dataDir)) {
       for (const problem of tightenFolder(settings.dataDir)) {

@@ -1,18 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import type { PageRecord } from '../model/page.ts';
-import { unpackRecord } from '../model/page-record.ts';
-import { searchTextOf } from '../model/search-document.ts';
 import { lowerThreadPriority } from '../observe/thread-priority.ts';
-import { textOfBody } from '../pages/body-text.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
-import type { FoundPage, SearchablePage } from '../ports/search-store.ts';
-import type { IndexAnswer, IndexCall, PageWithBody, SearchThreadData } from './open-search.ts';
+import { type OpenBlobs, openBlobs } from './open-blobs.ts';
+import type { IndexAnswer, IndexCall, SearchThreadData } from './open-search.ts';
+import { withBodies } from './search-bodies.ts';
 
 /** The entry of a thread that works on the full-text index: it opens the index by itself. */
 if (parentPort === null) throw new Error('The search thread has no parent.');
 const port = parentPort;
-const { place, isPatient } = workerData as SearchThreadData;
+const { place, blobs: blobsPlace, isPatient } = workerData as SearchThreadData;
 /** Each loads what it needs: the client of PostgreSQL costs as much as indexing a hundred pages. */
 async function openIndex(): Promise<SearchIndex> {
   if (!('url' in place)) {
@@ -21,27 +18,24 @@ async function openIndex(): Promise<SearchIndex> {
   const { openPostgresSearch } = await import('../drivers/search-postgres/search-postgres.ts');
   return openPostgresSearch({ url: place.url, poolSize: 2 });
 }
-const index = await openIndex();
+const nothing = () => undefined;
+/** Opened for the first body; where that fails, again for the next one. */
+let blobs: Promise<OpenBlobs> | undefined;
+const index = withBodies(await openIndex(), async (hash) => {
+  blobs ??= openBlobs(blobsPlace, { isFirst: false, onAway: nothing, onReturn: nothing });
+  const opening = blobs;
+  const opened = await opening.catch((error: unknown) => {
+    if (blobs === opening) blobs = undefined;
+    throw error;
+  });
+  return opened.get(hash);
+});
 
 if (isPatient) lowerThreadPriority();
 
-const bodyTextOf = ({ page, body }: PageWithBody<SearchablePage | FoundPage>) =>
-  body === null || page.body === null ? '' : textOfBody(body, page.body);
-
-/** Calls that come with bodies; all others are for the index as they are. */
-const WITH_BODIES = {
-  put: (part: readonly PageWithBody<SearchablePage>[]) =>
-    index.put(part.map((each) => ({ ...each.page, bodyText: () => bodyTextOf(each) }))),
-  textsOf: async (part: readonly PageWithBody<FoundPage>[]) =>
-    part.map((each) => {
-      const record = JSON.parse(unpackRecord(each.page.record).toString('utf8')) as PageRecord;
-      return searchTextOf(record, () => bodyTextOf(each));
-    }),
-};
-
 async function answer({ id, method, values }: IndexCall): Promise<IndexAnswer> {
   try {
-    const call = { ...index, ...WITH_BODIES }[method] as (...given: unknown[]) => Promise<unknown>;
+    const call = index[method] as (...given: unknown[]) => Promise<unknown>;
     return { id, result: await call(...values) };
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
@@ -53,6 +47,7 @@ async function answer({ id, method, values }: IndexCall): Promise<IndexAnswer> {
 let last: Promise<void> = Promise.resolve();
 port.on('message', (call: IndexCall) => {
   last = last.then(async () => {
+    if (call.method === 'close') await (await blobs)?.close();
     port.postMessage(await answer(call));
     if (call.method === 'close') port.close();
   });

@@ -36,7 +36,7 @@ export async function openStorage(place: StorePlace & BlobsPlace): Promise<Stora
     const hasTransit = place.s3Url !== undefined || existsSync(join(place.dataDir, 'transit'));
     const transit = hasTransit ? await openTransit(place) : null;
     closers.push(async () => transit?.close());
-    const search = openSearch(place, blobs);
+    const search = openSearch(place);
     closers.push(() => search.close());
     return { store, blobs, search, transit, lockAlone: () => lockAlone(place), close };
   } catch (error) {
