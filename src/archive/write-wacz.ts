@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { gzipMember } from '../warc/gzip-member.ts';
 import { recordId } from '../warc/warc-record.ts';
 import { cdxLine } from './cdx.ts';
 import type { ArchivedJob, Exchange } from './exchange.ts';
@@ -160,9 +160,9 @@ class WarcPart {
 async function* indexBlocks(index: Sorter, secondary: string[]): AsyncGenerator<Uint8Array> {
   let lines: string[] = [];
   let offset = 0;
-  // At once: what a call of another thread holds is free only when the heap is collected as a whole.
-  const flush = (): Uint8Array => {
-    const bytes = gzipSync(lines.join(''));
+  const flush = async (): Promise<Uint8Array> => {
+    const chunks = await Array.fromAsync(gzipMember([Buffer.from(lines.join(''))]));
+    const bytes = Buffer.concat(chunks);
     const [key = ''] = (lines[0] ?? '').split(' {', 1);
     const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
     const place = { offset, length: bytes.length, digest, filename: 'index.cdx.gz' };
@@ -173,9 +173,9 @@ async function* indexBlocks(index: Sorter, secondary: string[]): AsyncGenerator<
   };
   for (const line of index.values()) {
     lines.push(line);
-    if (lines.length === BLOCK_LINES) yield flush();
+    if (lines.length === BLOCK_LINES) yield await flush();
   }
-  if (lines.length > 0) yield flush();
+  if (lines.length > 0) yield await flush();
 }
 
 async function* textChunks(lines: readonly string[]): AsyncGenerator<Uint8Array> {
