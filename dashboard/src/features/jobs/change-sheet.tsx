@@ -112,11 +112,7 @@ const PageLink = ({
   readonly url: string;
   readonly text: string;
 }) => (
-  <Link
-    to="/jobs/$id"
-    params={{ id: jobId }}
-    search={{ tab: 'urls', q: url, kind: 'any' } as { tab: 'urls' }}
-  >
+  <Link to="/jobs/$id/url" params={{ id: jobId }} search={{ u: url }}>
     {text}
   </Link>
 );

@@ -24,6 +24,7 @@ import { Tabs } from '../../kit/tabs.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { JobTab } from './address.ts';
 import { jobName } from './job-name.ts';
+import styles from './jobs.module.css';
 import { OverviewTab } from './overview-tab.tsx';
 import { jobQuery } from './queries.ts';
 import { allowedActions, type JobActions, useJobActions } from './use-job-actions.tsx';
@@ -58,7 +59,7 @@ function OneJob({ job }: { readonly job: Job }) {
       <PageHeader
         windowTitle={jobName(job)}
         above={
-          <Link to="/jobs" search={{}}>
+          <Link to="/jobs" search={{}} className={styles.back}>
             <ArrowLeft size={13} aria-hidden /> Jobs
           </Link>
         }

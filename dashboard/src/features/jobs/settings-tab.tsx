@@ -1,8 +1,12 @@
 import type { Job } from '../../api/types.ts';
+import { CodeSamples } from '../../kit/code-samples.tsx';
 import { ExternalLink } from '../../kit/external-link.tsx';
 import { JsonTree } from '../../kit/json-tree.tsx';
 import { Card, Columns, KeyValues, Stack } from '../../kit/layout.tsx';
+import { Notice } from '../../kit/states.tsx';
 import { Time } from '../../kit/time.tsx';
+import { bodyOf, pathOfKind } from './job-form.ts';
+import { cloneOf } from './job-request.ts';
 import styles from './settings.module.css';
 
 const MOST_SEEDS = 50;
@@ -35,8 +39,26 @@ export const SettingsTab = ({ job }: { readonly job: Job }) => (
         </ul>
       </Card>
     </Stack>
-    <Card title="Options" about="With all defaults; secrets are hidden.">
-      <JsonTree name="options" value={job.options} />
-    </Card>
+    <Stack>
+      {job.kind !== 'map' && <RequestCode job={job} />}
+      <Card title="Options" about="With all defaults; secrets are hidden.">
+        <JsonTree name="options" value={job.options} />
+      </Card>
+    </Stack>
   </Columns>
 );
+
+/** The request that makes the same job again. */
+function RequestCode({ job }: { readonly job: Job }) {
+  const { form, missing } = cloneOf(job);
+  return (
+    <Card title="The same again, as code">
+      <Stack gap="small">
+        {missing.length > 0 && (
+          <Notice>{`Hidden by the server, and to be added: ${missing.join(', ')}.`}</Notice>
+        )}
+        <CodeSamples request={{ method: 'POST', path: pathOfKind(form.kind), body: bodyOf(form) }} />
+      </Stack>
+    </Card>
+  );
+}
