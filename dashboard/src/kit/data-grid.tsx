@@ -36,6 +36,8 @@ interface DataGridProps<T> {
 
 const ROW_HEIGHT = 38;
 const HEAD_HEIGHT = 34;
+/** Borders and a scroll bar at the bottom, so that a short list has none at its side. */
+const EDGES = 18;
 
 /**
  * A grid of any number of rows, of which only those in sight are in the document. Arrow keys, Page Up and Down, Home and End
@@ -88,7 +90,10 @@ export function DataGrid<T>(props: DataGridProps<T>) {
       <div
         ref={scroller}
         className={styles.scroller}
-        {...(height !== undefined && { style: { height } })}
+        style={{
+          ...(height !== undefined && { height }),
+          maxHeight: HEAD_HEIGHT + count * ROW_HEIGHT + EDGES,
+        }}
         role="grid"
         aria-label={label}
         aria-rowcount={source.isCounted ? count + 1 : -1}

@@ -40,7 +40,12 @@ export function CauseList({
         rows={causes}
         keyOf={({ state, cause }) => `${state} ${cause}`}
         columns={[
-          { id: 'state', head: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
+          {
+            id: 'state',
+            head: 'State',
+            isSecondary: true,
+            cell: ({ state }) => <StatusBadge status={state} />,
+          },
           {
             id: 'urls',
             head: 'URLs',

@@ -64,7 +64,7 @@ export function LinkGraph({
                   key={page.url}
                   box={box}
                   text={page.title ? cut(page.title, 35) : labelOf(page.url, url)}
-                  name={`${page.url} leads here`}
+                  about={`leads here: ${page.url}`}
                   href={hrefOf(page.url)}
                   onFocus={() => onFocus(page.url)}
                   tone={styles.inbound}
@@ -80,7 +80,7 @@ export function LinkGraph({
                   key={link.url}
                   box={box}
                   text={labelOf(link.url, url)}
-                  name={`Leads to ${link.url}, ${link.state === null ? 'not in this job' : words(link.state)}`}
+                  about={`${link.state === null ? 'not in this job' : words(link.state)}: ${link.url}`}
                   href={hrefOf(link.url)}
                   onFocus={() => onFocus(link.url)}
                   tone={styles[link.state ?? 'outside']}
@@ -111,14 +111,14 @@ export function LinkGraph({
 function Node({
   box,
   text,
-  name,
+  about,
   href,
   onFocus,
   tone,
 }: {
   readonly box: GraphBox;
   readonly text: string;
-  readonly name: string;
+  readonly about: string;
   readonly href: string;
   readonly onFocus: () => void;
   readonly tone: string | undefined;
@@ -129,8 +129,8 @@ function Node({
     onFocus();
   };
   return (
-    <a href={href} onClick={open} aria-label={name} className={styles.node}>
-      <title>{name}</title>
+    <a href={href} onClick={open} aria-label={`${text}, ${about}`} className={styles.node}>
+      <title>{about}</title>
       <rect {...box} rx={7} className={cx(styles.nodeBox, tone)} />
       <text x={box.x + 11} y={box.y + box.height / 2 + 4} className={styles.nodeText}>
         {text}

@@ -30,7 +30,8 @@ export function useNeighbours(jobId: string): {
   const go = useCallback(
     (row: JobRow, to: { readonly at: string | undefined; readonly n: number }) =>
       void navigate({
-        search: (old) => ({ ...rowParams(search), view: old.view, u: row.url, p: row.page, ...to }) as never,
+        search: (old) =>
+          ({ ...rowParams(search), view: old.view, u: row.url, p: Number(row.page), ...to }) as never,
         replace: true,
         resetScroll: false,
       }),

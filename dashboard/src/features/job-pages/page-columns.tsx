@@ -17,12 +17,12 @@ export interface PageColumn extends GridColumn<JobRow> {
 }
 
 /** Columns that can be shown, in their order. */
-export const pageColumns = (jobId: string): readonly PageColumn[] => [
+export const pageColumns = (jobId: string, isNarrow: boolean): readonly PageColumn[] => [
   {
     id: 'url',
     name: 'URL',
     head: 'URL',
-    width: 220,
+    width: isNarrow ? 150 : 220,
     grow: 3,
     isSortable: true,
     cell: ({ url }) => (
@@ -43,7 +43,7 @@ export const pageColumns = (jobId: string): readonly PageColumn[] => [
     id: 'statusCode',
     name: 'Status',
     head: 'Status',
-    width: 84,
+    width: 78,
     isSortable: true,
     cell: ({ statusCode }) => <HttpStatus code={statusCode} />,
   },
@@ -120,7 +120,7 @@ export const pageColumns = (jobId: string): readonly PageColumn[] => [
     head: 'Reason',
     width: 200,
     grow: 2,
-    cell: ({ message }) => message ?? none,
+    cell: ({ message }) => (message === null ? none : <span title={message}>{message}</span>),
   },
   {
     id: 'rule',
@@ -144,7 +144,7 @@ export const pageColumns = (jobId: string): readonly PageColumn[] => [
     id: 'finishedAt',
     name: 'Finished',
     head: 'Finished',
-    width: 164,
+    width: 176,
     isSortable: true,
     cell: ({ finishedAt }) => when(finishedAt),
   },
@@ -152,7 +152,7 @@ export const pageColumns = (jobId: string): readonly PageColumn[] => [
     id: 'discoveredAt',
     name: 'Discovered',
     head: 'Discovered',
-    width: 164,
+    width: 176,
     isSortable: true,
     cell: ({ discoveredAt }) => when(discoveredAt),
   },

@@ -27,7 +27,7 @@ export function PagesTab({ jobId }: { readonly jobId: string }) {
     isNarrow ? 'pages-narrow' : 'pages',
     isNarrow ? NARROW_COLUMNS : DEFAULT_COLUMNS,
   );
-  const all = useMemo(() => pageColumns(jobId), [jobId]);
+  const all = useMemo(() => pageColumns(jobId, isNarrow), [jobId, isNarrow]);
   const columns = useMemo(() => all.filter(({ id }) => chosen.includes(id)), [all, chosen]);
   const open = useOpenRow(jobId, search, source);
 
@@ -76,7 +76,11 @@ export function useOpenRow(
   return ({ url, page }, index) => {
     const place = source?.placeOf(index) ?? null;
     const list = place === null ? {} : { ...rowParams(search), at: place.cursor, n: place.offset };
-    void navigate({ to: '/jobs/$id/url', params: { id: jobId }, search: { u: url, p: page, ...list } });
+    void navigate({
+      to: '/jobs/$id/url',
+      params: { id: jobId },
+      search: { u: url, p: Number(page), ...list },
+    });
   };
 }
 

@@ -2,7 +2,7 @@ import { ChevronRight, FileText, Folder, Globe } from 'lucide-react';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Item } from '../../api/types.ts';
-import { formatNumber, plural } from '../../format/format.ts';
+import { formatNumber } from '../../format/format.ts';
 import { Button } from '../../kit/button.tsx';
 import { cx } from '../../kit/class-names.ts';
 import { useList } from '../../kit/list-view.tsx';
@@ -29,6 +29,12 @@ export function foldersOf(url: string): string[] {
     `${parsed.origin}/`,
     ...parts.map((_, at) => `${parsed.origin}/${parts.slice(0, at + 1).join('/')}/`),
   ];
+}
+
+/** The folder of an entry: the last one before it that is one level higher. */
+function parentOf(items: readonly HTMLElement[], at: number): HTMLElement | undefined {
+  const level = (item: HTMLElement | undefined) => Number(item?.ariaLevel);
+  return items.slice(0, at).findLast((item) => level(item) === level(items[at]) - 1);
 }
 
 /** The addresses of a job as a tree. Arrow keys move and open, Enter chooses. */
@@ -68,14 +74,12 @@ export function PathTree({
       Home: items[0],
       End: items.at(-1),
       ArrowRight: isOpen === 'true' ? items[at + 1] : undefined,
-      ArrowLeft:
-        isOpen === 'true' ? undefined : item.parentElement?.closest<HTMLElement>('[role="treeitem"]'),
+      ArrowLeft: isOpen === 'true' ? undefined : parentOf(items, at),
     }[event.key];
     if (target) target.focus();
     else if (event.key === 'ArrowRight' && isOpen === 'false') branch.toggle(url);
     else if (event.key === 'ArrowLeft' && isOpen === 'true') branch.toggle(url);
-    else if (event.key === 'Enter' || event.key === ' ')
-      item.querySelector<HTMLElement>('[data-row]')?.click();
+    else if (event.key === 'Enter' || event.key === ' ') item.click();
     else if (!['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
@@ -168,20 +172,15 @@ function TreeEntry({
     path.denied > 0 && `${formatNumber(path.denied)} denied`,
   ].filter((each) => each !== false);
   return (
-    <div
-      role="treeitem"
-      aria-level={level}
-      aria-selected={isChosen}
-      {...(path.isFolder && { 'aria-expanded': isOpen })}
-      aria-label={[name, plural(path.urls, 'URL'), failed, ...left].filter(Boolean).join(', ')}
-      data-url={path.url}
-      tabIndex={isChosen || (branch.chosen === undefined && isFirst) ? 0 : -1}
-      className={styles.item}
-    >
+    <>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys of its entries */}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the entry of the tree has the role */}
       <div
-        data-row=""
+        role="treeitem"
+        aria-level={level}
+        aria-selected={isChosen}
+        {...(path.isFolder && { 'aria-expanded': isOpen })}
+        data-url={path.url}
+        tabIndex={isChosen || (branch.chosen === undefined && isFirst) ? 0 : -1}
         className={cx(styles.line, isChosen && styles.chosen)}
         onClick={() => (path.isFolder ? branch.toggle(path.url) : branch.choose(path))}
       >
@@ -196,13 +195,16 @@ function TreeEntry({
         </span>
         <span className={styles.failures}>{failed}</span>
         <span className={styles.left}>{left.join(' · ')}</span>
-        <span className={styles.count}>{formatNumber(path.urls)}</span>
+        <span className={styles.count}>
+          {formatNumber(path.urls)}
+          <span className="visually-hidden">{path.urls === 1 ? ' URL' : ' URLs'}</span>
+        </span>
       </div>
       {isOpen && (
-        <div role="group" className={styles.group}>
+        <div className={styles.group}>
           <Entries branch={branch} under={path.url} level={level + 1} />
         </div>
       )}
-    </div>
+    </>
   );
 }

@@ -9,7 +9,7 @@ export interface UrlPageSearch {
   /** The URL. */
   readonly u: string;
   /** Its number in the job. */
-  readonly p?: string;
+  readonly p?: number;
   readonly view?: PageView;
   /** Where the list begins from which the page was opened, and its place after that. */
   readonly at?: string;
@@ -21,11 +21,11 @@ const urlRoute = createRoute({
   path: '/jobs/$id/url',
   // What else is in the address is the filter of the list, and what the views remember; both read it themselves.
   validateSearch: (raw: Record<string, unknown>): UrlPageSearch => {
-    const page = textOf(raw.p);
+    const page = Number(raw.p);
     const view = PAGE_VIEWS.find((each) => each === raw.view);
     return {
       u: textOf(raw.u) ?? '',
-      ...(page !== undefined && { p: page }),
+      ...(Number.isInteger(page) && { p: page }),
       ...(view !== undefined && { view }),
       ...(typeof raw.at === 'string' && { at: raw.at }),
       ...(typeof raw.n === 'number' && { n: raw.n }),

@@ -1,8 +1,9 @@
-import { Search, X } from 'lucide-react';
+import { ListFilter, Search, X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Data } from '../../api/types.ts';
 import { formatNumber, words } from '../../format/format.ts';
 import { Button } from '../../kit/button.tsx';
+import { cx } from '../../kit/class-names.ts';
 import { Field, Select, TextInput } from '../../kit/field.tsx';
 import styles from './job-pages.module.css';
 import { KINDS, type RowFilter, type RowSearch, STATES, STATUS_CLASSES } from './row-search.ts';
@@ -49,62 +50,72 @@ export function RowFilters({
   };
   const countOf = (state: string) => whole?.states.find((each) => each.state === state)?.urls;
   const isFiltered = Object.keys(filter).length > 0;
+  const chosen = Object.keys(filter).filter((name) => name !== 'text').length;
+  // Only narrow windows have the button that opens the choices.
+  const [isOpen, setIsOpen] = useState(false);
   return (
     <div className={styles.filters}>
       <TextFilter text={filter.text ?? ''} onChange={(text) => set({ text: text || undefined })} />
-      <Choice
-        label="State"
-        every="Every state"
-        value={filter.state}
-        options={STATES.map((state) => [state, withCount(words(state), countOf(state))])}
-        onChange={(state) => set({ state })}
-      />
-      <Choice
-        label="HTTP status"
-        every="Every status"
-        value={filter.statusClass}
-        options={STATUS_CLASSES.map((name) => [name, STATUS_NAMES[name] ?? name])}
-        onChange={(statusClass) => set({ statusClass })}
-      />
-      <Choice
-        label="Reason"
-        every="Every reason"
-        value={filter.reason}
-        options={(whole?.causes ?? []).map(({ cause, urls }) => [cause, withCount(cause, urls)])}
-        onChange={(reason) => set({ reason })}
-      />
-      <Choice
-        label="Engine"
-        every="Every engine"
-        value={filter.engine}
-        options={(whole?.engines ?? []).map(({ engine, urls }) => [engine, withCount(engine, urls)])}
-        onChange={(engine) => set({ engine })}
-      />
-      <Choice
-        label="Content type"
-        every="Every type"
-        value={filter.contentType}
-        options={(whole?.contentTypes ?? []).flatMap(({ contentType, pages }) =>
-          contentType === null ? [] : [[contentType, withCount(contentType, pages)] as const],
-        )}
-        onChange={(contentType) => set({ contentType })}
-      />
-      {(whole?.hosts.length ?? 0) > 1 && (
+      <span className={styles.toggle}>
+        <Button icon={ListFilter} aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          {chosen > 0 ? `Filters (${chosen})` : 'Filters'}
+        </Button>
+      </span>
+      <div className={cx(styles.choices, isOpen && styles.open)}>
         <Choice
-          label="Host"
-          every="Every host"
-          value={filter.host}
-          options={(whole?.hosts ?? []).map(({ host, urls }) => [host, withCount(host, urls)])}
-          onChange={(host) => set({ host })}
+          label="State"
+          every="Every state"
+          value={filter.state}
+          options={STATES.map((state) => [state, withCount(words(state), countOf(state))])}
+          onChange={(state) => set({ state })}
         />
-      )}
-      <Choice
-        label="Kind"
-        every={null}
-        value={filter.kind ?? defaultKind}
-        options={KINDS.map((kind) => [kind, KIND_NAMES[kind] ?? kind])}
-        onChange={(kind) => set({ kind: kind === defaultKind ? undefined : kind })}
-      />
+        <Choice
+          label="HTTP status"
+          every="Every status"
+          value={filter.statusClass}
+          options={STATUS_CLASSES.map((name) => [name, STATUS_NAMES[name] ?? name])}
+          onChange={(statusClass) => set({ statusClass })}
+        />
+        <Choice
+          label="Reason"
+          every="Every reason"
+          value={filter.reason}
+          options={(whole?.causes ?? []).map(({ cause, urls }) => [cause, withCount(cause, urls)])}
+          onChange={(reason) => set({ reason })}
+        />
+        <Choice
+          label="Engine"
+          every="Every engine"
+          value={filter.engine}
+          options={(whole?.engines ?? []).map(({ engine, urls }) => [engine, withCount(engine, urls)])}
+          onChange={(engine) => set({ engine })}
+        />
+        <Choice
+          label="Content type"
+          every="Every type"
+          value={filter.contentType}
+          options={(whole?.contentTypes ?? []).flatMap(({ contentType, pages }) =>
+            contentType === null ? [] : [[contentType, withCount(contentType, pages)] as const],
+          )}
+          onChange={(contentType) => set({ contentType })}
+        />
+        {(whole?.hosts.length ?? 0) > 1 && (
+          <Choice
+            label="Host"
+            every="Every host"
+            value={filter.host}
+            options={(whole?.hosts ?? []).map(({ host, urls }) => [host, withCount(host, urls)])}
+            onChange={(host) => set({ host })}
+          />
+        )}
+        <Choice
+          label="Kind"
+          every={null}
+          value={filter.kind ?? defaultKind}
+          options={KINDS.map((kind) => [kind, KIND_NAMES[kind] ?? kind])}
+          onChange={(kind) => set({ kind: kind === defaultKind ? undefined : kind })}
+        />
+      </div>
       {isFiltered && (
         <Button kind="quiet" icon={X} onClick={() => onChange({ ...search, filter: {} })}>
           Clear

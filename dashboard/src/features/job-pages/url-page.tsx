@@ -63,7 +63,7 @@ function OneUrl({
   const row = useQuery(rowQuery(jobId, url));
   const why = useQuery(whyQuery(jobId, url));
   const page = useQuery(resultQuery(jobId, url));
-  const number = route.useSearch().p ?? row.data?.page;
+  const number = route.useSearch().p?.toString() ?? row.data?.page;
   const props = { jobId, url, why, page, number };
   const views: Readonly<Record<PageView, ReactNode>> = {
     why: <AttemptsView {...props} />,
@@ -118,11 +118,7 @@ function Head({
       title={title ?? shortUrl(url)}
       about={<ExternalLink url={url} />}
       above={
-        <Link
-          to={'/jobs/$id' as never}
-          params={{ id: jobId } as never}
-          search={{ tab: 'pages', ...rowParams(search) } as never}
-        >
+        <Link to="/jobs/$id" params={{ id: jobId }} search={{ tab: 'pages', ...rowParams(search) }}>
           Pages of the job
         </Link>
       }
@@ -146,7 +142,7 @@ function Head({
             title="This page as code"
             request={{ method: 'GET', path: pathOf('/v1/jobs/{id}/results', { id: jobId }, { url }) }}
           />
-          <LinkButton icon={Bell} to="/monitors" search={{ new: true, url } as never}>
+          <LinkButton icon={Bell} to="/monitors" search={{ new: true, url }}>
             Watch
           </LinkButton>
           <LinkButton icon={FlaskConical} kind="primary" to="/playground" search={{ url } as never}>
