@@ -32,8 +32,13 @@ export interface ListenerOptions {
   readonly onDropped: (why: DropReason) => void;
 }
 
-/** Looks without news after which the stream of an ended job ends although its last event was not seen. */
+/** Looks without news after which the stream of an ended job ends although its last event was not one of its end. */
 const QUIET_LOOKS = 3;
+/**
+ * The end of a job that ended longer ago can be read, or was removed. Until then its events may be committed and wait for
+ * other transactions of the database.
+ */
+const READABLE_MS = 60_000;
 const RETRY_READ_MS = 1_000;
 
 /** One client of a stream. What it has not taken is one slice at most; the crawl never waits for it. */
@@ -43,6 +48,7 @@ export class EventListener {
   #progressSeen = 0;
   #logSeen = 0;
   #quietLooks = 0;
+  #hasSeenEnd = false;
   #hasToldGap = false;
   #isOver = false;
   #wroteAt = 0;
@@ -141,12 +147,15 @@ export class EventListener {
     if (isSlow) this.#drop('slow');
   }
 
-  #hasEnded({ lastType, bytes }: StreamSlice): boolean {
-    const { scope, job } = this.#options.tail;
+  #hasEnded({ lastType, lastEndAt, bytes }: StreamSlice): boolean {
+    const { scope, job, now } = this.#options.tail;
     if (scope.jobId === null || job === undefined) return false;
     if (job === null) return true;
     if (job.finishedAt === null) return false;
+    this.#hasSeenEnd ||= lastEndAt !== null && lastEndAt >= job.finishedAt;
+    if (this.#hasSeenEnd && lastType === `job.${job.status}`) return true;
     this.#quietLooks = bytes.length > 0 ? 0 : this.#quietLooks + 1;
-    return lastType === `job.${job.status}` || this.#quietLooks >= QUIET_LOOKS;
+    const isReadable = this.#hasSeenEnd || now() - job.finishedAt >= READABLE_MS;
+    return isReadable && this.#quietLooks >= QUIET_LOOKS;
   }
 }

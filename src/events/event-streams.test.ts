@@ -7,7 +7,12 @@ import { createSqliteStore } from '../drivers/store-sqlite/sqlite-store.ts';
 import type { Job } from '../model/job.ts';
 import type { Store } from '../ports/store.ts';
 import type { DropReason, EventSink } from './event-listener.ts';
-import { createEventStreams, type EventStreams, type StreamRequest } from './event-streams.ts';
+import {
+  createEventStreams,
+  type EventStreams,
+  type EventStreamsOptions,
+  type StreamRequest,
+} from './event-streams.ts';
 import { parseEventStream } from './parse-stream.ts';
 
 const bus = createBusLocal({ onListenerError: () => undefined });
@@ -64,7 +69,10 @@ async function openStore(): Promise<{ store: TimedStore; reads: () => number; co
   return { store, counted, reads: () => reads };
 }
 
-function openStreams(store: Store, given: { drainMs?: number; onDropped?: (why: DropReason) => void } = {}) {
+function openStreams(
+  store: Store,
+  given: Partial<Pick<EventStreamsOptions, 'drainMs' | 'onDropped' | 'now'>> = {},
+) {
   const streams = createEventStreams({
     store,
     bus,
@@ -148,6 +156,30 @@ describe('the listeners of one stream', () => {
     isAway = false;
     await ended;
     expect((await client.events()).filter(({ type }) => type === 'page.done')).toHaveLength(3);
+  });
+
+  it('get the end of a job that has just ended, although the store shows it long after the job', async () => {
+    const { store } = await openStore();
+    const job = await createJob(store, urlsOn('a.test', 3));
+    await crawl(store, 'a.test');
+    const { finishedAt } = (await store.getJob(job.id)) ?? {};
+    let looks = 0;
+    const late: Store = {
+      ...store.plain,
+      async listEvents(query) {
+        looks += 1;
+        const found = await store.plain.listEvents(query);
+        if (looks > 10) return found;
+        return { ...found, items: found.items.filter(({ type }) => type !== 'job.completed') };
+      },
+    };
+    const client = new Client();
+    await openStreams(late, { now: () => (finishedAt ?? 0) + 1_000 }).listen(requestOf(job, client));
+    const types = (await client.events()).map(({ type }) => type);
+    expect(types.filter((type) => !/^(?:page\.|progress$|log$)/.test(type)).slice(-2)).toEqual([
+      'job.completed',
+      'end',
+    ]);
   });
 
   it('are told of events that were removed before they came', async () => {

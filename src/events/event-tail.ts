@@ -74,6 +74,10 @@ export class EventTail {
   get tidings(): { readonly progress: Tidings; readonly log: Tidings } {
     return { progress: this.#progress, log: this.#log };
   }
+  /** The time that jobs end by. */
+  get now(): () => number {
+    return this.#deps.now;
+  }
   /** Of the last look at the store. */
   get version(): number {
     return this.#version;

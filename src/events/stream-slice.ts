@@ -29,6 +29,8 @@ export interface StreamSlice {
   readonly hasGap: boolean;
   /** Of the last event up to `next`; null when there is none. */
   readonly lastType: EventType | null;
+  /** When a job of the stream ended last, as far as its events up to `next` tell; null when none of them does. */
+  readonly lastEndAt: number | null;
   /** Jobs that something happened to. */
   readonly jobs: ReadonlySet<JobId>;
 }
@@ -43,6 +45,12 @@ export interface SliceReaderDeps {
 /** Stored events of a slice at most, and pages after which a slice ends. */
 const MOST_EVENTS = 100;
 const MANY_PAGES = 1_000;
+const ENDS: ReadonlySet<EventType> = new Set([
+  'job.completed',
+  'job.partially_completed',
+  'job.failed',
+  'job.cancelled',
+]);
 
 /** Reads the events after the position and writes them as they are sent. */
 export async function readSlice(
@@ -77,6 +85,7 @@ export async function readSlice(
     isFull: isCut || found.items.length === MOST_EVENTS,
     hasGap: found.hasGap,
     lastType: (last ?? found.items.at(-1))?.type ?? null,
+    lastEndAt: found.items.findLast(({ type }) => ENDS.has(type))?.at ?? null,
     jobs: new Set(events.flatMap((event) => (event.jobId === null ? [] : [event.jobId]))),
   };
 }
