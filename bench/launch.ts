@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 export const LAUNCH_FLAGS: readonly string[] = [
   '--disable-warning=ExperimentalWarning',
   '--max-semi-space-size=8',
-  '--initial-old-space-size=80',
+  '--initial-old-space-size=64',
   '--max-old-space-size=1024',
   ...(availableParallelism() < 4 ? ['--v8-pool-size=1'] : []),
 ];

@@ -1,5 +1,6 @@
 // One crawl in this process, which looks at its own memory while it goes on. usage: node memory-crawl.ts URL FOLDER
 import { loadSettings } from '../../src/config/load.ts';
+import { keepThreadLimits } from '../../src/config/thread-memory.ts';
 import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
 import { createLogger } from '../../src/observe/logger.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
@@ -16,6 +17,8 @@ export interface MemorySample {
   readonly heapUsedBytes: number;
 }
 
+// As the program does at its start.
+keepThreadLimits();
 const [, , url = '', folder = ''] = process.argv;
 const environment = {
   SCRAPIFIE_DATA_DIR: folder,

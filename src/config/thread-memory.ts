@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Worker } from 'node:worker_threads';
 
-const FIRST_COLLECTION_MB = 32;
+const FIRST_COLLECTION_MB = 24;
 
 /**
  * Lets each thread have the memory limits that it is started with. Those that Node.js was started with are for the main
