@@ -13,7 +13,7 @@ export const GET_MAIN = [
       ['html', 'HTML', 'without scripts'],
       ['rawHtml', 'Raw HTML', 'as the server sent it'],
       ['links', 'Links', 'with text and rel'],
-      ['metadata', 'Metadata', 'title, Open Graph, JSON-LD'],
+      ['metadata', 'Metadata', 'title, OG, JSON-LD'],
       ['content', 'Content', 'author, dates, words'],
       ['structured', 'Structured data', 'in one view'],
       ['screenshot', 'Screenshot', 'needs a browser'],
