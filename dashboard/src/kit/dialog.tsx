@@ -19,6 +19,17 @@ interface DialogProps {
   readonly children?: ReactNode;
 }
 
+/**
+ * The first field of the content gets the focus, else the dialog itself. On the button that closes it, Escape would
+ * close the button's tip first and the dialog only with a second press.
+ */
+function focusBody(event: Event): void {
+  event.preventDefault();
+  const content = event.currentTarget as HTMLElement;
+  const field = content.querySelector<HTMLElement>('input:not([disabled]), select, textarea');
+  (field ?? content).focus();
+}
+
 export function Dialog({ isOpen, onClose, title, about, shape = 'normal', actions, children }: DialogProps) {
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => open || onClose()}>
@@ -27,6 +38,7 @@ export function Dialog({ isOpen, onClose, title, about, shape = 'normal', action
         <Radix.Content
           className={cx(styles.dialog, shape === 'wide' && styles.wide, shape === 'sheet' && styles.sheet)}
           {...(about === undefined && { 'aria-describedby': undefined })}
+          onOpenAutoFocus={focusBody}
         >
           <div className={styles.head}>
             <div>

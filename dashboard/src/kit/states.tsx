@@ -37,7 +37,7 @@ export function EmptyState({
 function adviceOf(error: ApiError): string | null {
   if (error.isConnection) return 'The page tries again by itself when the connection is back.';
   if (error.isSignedOut) return 'Sign in again: the key behind this session was revoked or has expired.';
-  if (error.status === 403)
+  if (error.code === 'FORBIDDEN')
     return 'This key lacks a right. Sign in with another key, or ask an administrator.';
   if (error.isGone) return 'It may have been deleted meanwhile, or belongs to another account.';
   if (error.status === 402) return 'Ask an administrator for credits, or lower the limits of the request.';

@@ -8,8 +8,8 @@ import { Field, Segmented, TextInput } from '../../kit/field.tsx';
 import { Card, PageHeader } from '../../kit/layout.tsx';
 import { Notice } from '../../kit/states.tsx';
 import styles from './playground.module.css';
-import type { ScrapeBody } from './request/option-fields.ts';
-import { type Draft, type DraftValue, type Problems, placeOf } from './request/request-draft.ts';
+import { OPTION_FIELDS, type ScrapeBody } from './request/option-fields.ts';
+import { type Draft, type DraftValue, messageAt, type Problems, placeOf } from './request/request-draft.ts';
 import { RequestForm } from './request/request-form.tsx';
 import { storedRunQuery } from './result/run.ts';
 import { ResultArea } from './result-area.tsx';
@@ -18,16 +18,16 @@ import { SaveDialog } from './save/save-dialog.tsx';
 import { useRequest } from './use-request.ts';
 import { type RunState, useRun } from './use-run.ts';
 
-/** What the server found wrong, at the options that it names. */
+/** What the server found wrong, at the options that it names, in the order of the form. */
 function serverProblems(state: RunState): Problems {
   if (state.kind !== 'failed') return {};
-  const placed = state.error.problems.flatMap(({ field, message }) => {
+  const found = new Map<string, string>();
+  for (const { field, message } of state.error.problems) {
     const path = placeOf(field);
-    return path === null
-      ? []
-      : [[path, path === field ? message : `${field.slice(path.length + 1)}: ${message}`]];
-  });
-  return Object.fromEntries(placed.toReversed());
+    if (path !== null && !found.has(path)) found.set(path, messageAt(path, field, message));
+  }
+  const order = ['url', ...OPTION_FIELDS.map(({ path }) => path)];
+  return Object.fromEntries([...found].toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b)));
 }
 
 const withFormat = (draft: Draft, format: string): readonly string[] => [
@@ -111,12 +111,13 @@ export function PlaygroundPage() {
               onChange={(event) => set('url', event.target.value)}
             />
           </Field>
+          {/* Keys keep them two buttons: a click on the first that became the second would submit the form. */}
           {state.kind === 'running' ? (
-            <Button icon={Square} onClick={cancel}>
+            <Button key="cancel" icon={Square} onClick={cancel}>
               Cancel
             </Button>
           ) : (
-            <Button kind="primary" icon={Play} type="submit" disabled={!canScrape}>
+            <Button key="run" kind="primary" icon={Play} type="submit" disabled={!canScrape}>
               Run
             </Button>
           )}

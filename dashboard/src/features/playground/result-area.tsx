@@ -1,11 +1,13 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { FlaskConical } from 'lucide-react';
+import { CircleAlert, FlaskConical } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { formatDuration } from '../../format/format.ts';
+import type { FieldProblem } from '../../api/api-error.ts';
+import { formatDuration, plural } from '../../format/format.ts';
 import { Button, LinkButton } from '../../kit/button.tsx';
 import { Card, ProgressBar, Stack } from '../../kit/layout.tsx';
 import { EmptyState, FailureState, QueryView, Skeleton } from '../../kit/states.tsx';
 import styles from './playground.module.css';
+import { messageAt } from './request/request-draft.ts';
 import { ResultView } from './result/result-view.tsx';
 import type { Run } from './result/run.ts';
 import { WhyTab } from './result/why-tab.tsx';
@@ -107,18 +109,10 @@ function Failed({
 }) {
   const { facts, problems } = state.error;
   const { jobId, url } = facts;
+  if (problems.length > 0) return <Refused problems={problems} />;
   return (
     <Stack>
-      <FailureState failure={state.error} {...(problems.length === 0 && { onRetry })} />
-      {problems.length > 0 && (
-        <ul className={styles.problems}>
-          {problems.map(({ field, message }) => (
-            <li key={`${field} ${message}`}>
-              <code>{field}</code>: {message}
-            </li>
-          ))}
-        </ul>
-      )}
+      <FailureState failure={state.error} onRetry={onRetry} />
       {typeof jobId === 'string' && typeof url === 'string' && (
         <>
           <h2>Why</h2>
@@ -128,3 +122,19 @@ function Failed({
     </Stack>
   );
 }
+
+/** The options that the server refused; the form shows each of them at its field. */
+const Refused = ({ problems }: { readonly problems: readonly FieldProblem[] }) => (
+  <EmptyState
+    icon={CircleAlert}
+    title={`${plural(problems.length, 'option needs', 'options need')} a change`}
+  >
+    <ul className={styles.problems}>
+      {problems.map(({ field, message }) => (
+        <li key={`${field} ${message}`}>
+          <code>{field}</code>: {messageAt(field, field, message)}
+        </li>
+      ))}
+    </ul>
+  </EmptyState>
+);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { draftOf, placeOf, requestOf } from './request-draft.ts';
+import { draftOf, messageAt, placeOf, requestOf } from './request-draft.ts';
 import { shareable } from './shareable.ts';
 
 const FULL = {
@@ -51,6 +51,10 @@ describe('the form of a request', () => {
     expect(placeOf('actions.2.selector')).toBe('actions');
     expect(placeOf('screenshot')).toBe('screenshot.fullPage');
     expect(placeOf('webhook.url')).toBe(null);
+    expect(messageAt('wait.ms', 'wait.ms', '`wait.ms` must be at least 0.')).toBe('Must be at least 0.');
+    expect(messageAt('extract.rules', 'extract.rules.a', '`extract.rules.a` column 4: Wrong.')).toBe(
+      'a: column 4: Wrong.',
+    );
   });
 });
 

@@ -195,3 +195,11 @@ export function placeOf(problem: string): string | null {
   }
   return OPTION_FIELDS.find(({ path }) => path.startsWith(`${steps[0]}.`))?.path ?? null;
 }
+
+/** A problem as the option shows it: without the path that the place of the message says already. */
+export function messageAt(path: string, field: string, message: string): string {
+  const prefix = `\`${field}\` `;
+  const words = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  if (field !== path && field.startsWith(`${path}.`)) return `${field.slice(path.length + 1)}: ${words}`;
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
