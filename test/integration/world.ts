@@ -71,7 +71,7 @@ export interface ScraperOptions {
 export const QUICK_POLICY = 'default: { rate: unlimited, concurrency: 8 }\n';
 /** Processes that share a database make no key themselves. */
 export const FLEET_VAULT_KEY = 'f1'.repeat(32);
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 export async function openScraper(options: ScraperOptions = {}): Promise<Scraper> {
   const { isStarted = true } = options;
