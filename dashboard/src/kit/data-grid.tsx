@@ -122,6 +122,9 @@ export function DataGrid<T>(props: DataGridProps<T>) {
           ))}
         </div>
       </div>
+      <span className={styles.far} role="status">
+        {source.progress?.isFar && `Reading on to these rows: ${Math.round(source.progress.share * 100)} %`}
+      </span>
       <GridFoot source={source} />
     </div>
   );
@@ -140,16 +143,10 @@ function GridFoot<T>({ source }: { readonly source: RowSource<T> }) {
       </div>
     );
   }
-  const loading =
-    progress === null
-      ? null
-      : progress.isFar
-        ? `Reading on to the rows in sight: ${Math.round(progress.share * 100)} %`
-        : 'Loading…';
   return (
     <div className={styles.foot}>
       <span>{`${isCounted ? '' : 'About '}${formatNumber(count)} ${count === 1 ? 'row' : 'rows'}`}</span>
-      <span role="status">{loading}</span>
+      <span>{progress !== null && 'Loading…'}</span>
     </div>
   );
 }

@@ -20,6 +20,11 @@ function labelOf(url: string, focus: string): string {
   return cut(path, 35);
 }
 
+/** Where the picture is wider than the window, its middle is shown first. */
+const centre = (canvas: HTMLElement | null): void => {
+  if (canvas !== null) canvas.scrollLeft = (canvas.scrollWidth - canvas.clientWidth) / 2;
+};
+
 /** A page between those that lead to it and those it leads to. Each one is a link that puts it into the middle. */
 export function LinkGraph({
   url,
@@ -44,7 +49,7 @@ export function LinkGraph({
   return (
     <figure className={styles.graph}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className={styles.canvas} aria-label="Link graph" tabIndex={0}>
+      <section ref={centre} className={styles.canvas} aria-label="Link graph" tabIndex={0}>
         <svg
           viewBox={`0 0 ${GRAPH_WIDTH} ${height}`}
           role="group"

@@ -98,7 +98,7 @@ export const versionsQuery = (url: string) =>
     queryFn: ({ signal }) => api.get('/v1/pages', { query: { url, limit: 100 }, signal }),
   });
 
-export type DiffMode = 'text' | 'line' | 'fields' | 'visual';
+export type DiffMode = 'text' | 'fields' | 'visual';
 
 /** How two versions differ; null when they have nothing to compare in this way. */
 export const diffQuery = (before: string, after: string, mode: DiffMode) =>

@@ -24,9 +24,14 @@ export function useRows(jobId: string, search: RowSearch) {
   }, [jobId, search]);
 
   const counted = summary.isPlaceholderData ? undefined : summary.data?.urls;
+  // Until the summary is there, and without it where a job is too large to be counted, the job's own count must do.
+  const isWhole = Object.keys(search.filter).every((name) => name === 'kind');
+  const known = isWhole ? job.data?.progress.known : undefined;
+  const isKnownExact = hasEnded && search.filter.kind === 'any';
   useEffect(() => {
     if (counted !== undefined) source?.setTotal(counted, hasEnded);
-  }, [source, counted, hasEnded]);
+    else if (known !== undefined) source?.setTotal(known, isKnownExact);
+  }, [source, counted, known, hasEnded, isKnownExact]);
 
   const refreshedAt = useRef(0);
   useLiveEvents((events) => {

@@ -46,6 +46,8 @@ export function VersionDiff({ before, after, mode }: Sides & { readonly mode: Di
   );
 }
 
+const shareText = (share: number): string => (share < 0.001 ? 'Less than 0.1 %' : formatPercent(share));
+
 function Pictures({ before, after, diff }: Sides & { readonly diff: PictureDiff | null }) {
   if (before.screenshot === null || after.screenshot === null) {
     return (
@@ -62,7 +64,7 @@ function Pictures({ before, after, diff }: Sides & { readonly diff: PictureDiff 
         {diff === null
           ? 'The pictures show no difference.'
           : isCompared
-            ? `${formatPercent(diff.share ?? 0)} of the pixels differ, in ${plural(diff.boxes.length, 'place')}.`
+            ? `${shareText(diff.share ?? 0)} of the pixels differ, in ${plural(diff.boxes.length, 'place')}.`
             : 'The pictures differ, and are too large or of another kind to be compared pixel by pixel.'}
       </p>
       <div className={styles.pictures}>
