@@ -17,7 +17,8 @@ export function Menu({
   readonly children: ReactNode;
 }) {
   return (
-    <DropdownMenu.Root onOpenChange={(isOpen) => isOpen && onOpen?.()}>
+    // Not modal: a page that is hidden from screen readers would still hold elements that take the focus.
+    <DropdownMenu.Root modal={false} onOpenChange={(isOpen) => isOpen && onOpen?.()}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className={styles.menu} align={align} sideOffset={5} collisionPadding={8}>

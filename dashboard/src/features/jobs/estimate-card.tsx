@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { asApiError } from '../../api/api-error.ts';
 import { api } from '../../api/client.ts';
 import type { Body } from '../../api/types.ts';
@@ -25,16 +25,14 @@ function useSettled<T>(value: T): T {
 
 /** Pages, time and credits that the job will take, as far as that is known before. */
 export function EstimateCard({ form, mapId }: { readonly form: JobForm; readonly mapId: string | null }) {
-  const text = useSettled(JSON.stringify([form.kind === 'batch' ? 'batch' : 'crawl', bodyOf(form), mapId]));
-  const canAsk = jobFormSchema.safeParse(form).success;
+  const text = useSettled(JSON.stringify(form));
+  const settled = useMemo(() => JSON.parse(text) as JobForm, [text]);
+  const canAsk = jobFormSchema.safeParse(settled).success;
   const { data, error, isFetching } = useQuery({
-    queryKey: ['estimate', text],
+    queryKey: ['estimate', text, mapId],
     queryFn: ({ signal }) => {
-      const [kind, body, map] = JSON.parse(text) as [string, object, string | null];
-      return api.post('/v1/estimate', {
-        body: { job: { kind, ...body }, mapId: map } as EstimateBody,
-        signal,
-      });
+      const job = { kind: settled.kind === 'batch' ? 'batch' : 'crawl', ...bodyOf(settled) };
+      return api.post('/v1/estimate', { body: { job, mapId } as EstimateBody, signal });
     },
     enabled: canAsk,
     retry: false,

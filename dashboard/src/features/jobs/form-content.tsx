@@ -22,7 +22,7 @@ const FORMATS: readonly (readonly [string, string, string?])[] = [
 ];
 
 const ENGINES: readonly (readonly [string, string])[] = [
-  ['auto', 'Automatic: the cheapest that works'],
+  ['auto', 'Automatic'],
   ['http', 'Plain HTTP'],
   ['browser', 'Browser'],
   ['stealth', 'Disguised browser (needs consent)'],
@@ -53,7 +53,7 @@ export function FetchSection({ form }: { readonly form: Form }) {
       about="Hosts are asked as slowly as robots.txt and the policy of the installation say; you can only be slower."
     >
       <Columns min="narrow">
-        <Field label="Engine" error={form.errorOf('engine')}>
+        <Field label="Engine" hint="Automatic takes the cheapest that works." error={form.errorOf('engine')}>
           <Select {...form.register('engine')}>
             {!ENGINES.some(([value]) => value === engine) && <option value={engine}>{engine}</option>}
             {ENGINES.map(([value, label]) => (

@@ -28,6 +28,7 @@ export const jobColumns = (
 ): readonly Column<Job>[] => [
   {
     id: 'select',
+    isSecondary: true,
     head: (
       <input
         type="checkbox"
@@ -49,7 +50,13 @@ export const jobColumns = (
   },
   { id: 'job', head: 'Job', isWide: true, cell: (job) => <JobCell job={job} /> },
   { id: 'status', head: 'Status', cell: (job) => <StatusCell job={job} /> },
-  { id: 'pages', head: 'Pages', align: 'end', cell: ({ progress }) => formatNumber(progress.pages) },
+  {
+    id: 'pages',
+    head: 'Pages',
+    isSecondary: true,
+    align: 'end',
+    cell: ({ progress }) => formatNumber(progress.pages),
+  },
   {
     id: 'failed',
     head: 'Failed',

@@ -4,6 +4,7 @@ import { type LiveEvent, useLiveEvents } from '../../app/live-events.tsx';
 import { formatExact, plural, words } from '../../format/format.ts';
 import { Badge, type Tone } from '../../kit/badge.tsx';
 import { Card } from '../../kit/layout.tsx';
+import { Skeleton } from '../../kit/states.tsx';
 import styles from './overview.module.css';
 import { isOpen } from './queries.ts';
 
@@ -41,11 +42,13 @@ const clock = new Intl.DateTimeFormat(undefined, {
  * stream that all pages of the dashboard share, and are taken twice a second together, however many there are.
  */
 export function JobLog({ job }: { readonly job: Job }) {
-  const [entries, setEntries] = useState<readonly Entry[]>([]);
+  const [entries, setEntries] = useState<readonly Entry[] | null>(null);
   const count = useRef(0);
   const add = (events: readonly LiveEvent[]) => {
     const made = events.slice(-MOST_ENTRIES).map((event) => entryOf(event, `${count.current++}`));
-    setEntries((before) => [...made.reverse(), ...before].sort((a, b) => b.at - a.at).slice(0, MOST_ENTRIES));
+    setEntries((before) =>
+      [...made.reverse(), ...(before ?? [])].sort((a, b) => b.at - a.at).slice(0, MOST_ENTRIES),
+    );
   };
   const addLatest = useRef(add);
   addLatest.current = add;
@@ -53,12 +56,15 @@ export function JobLog({ job }: { readonly job: Job }) {
   const isLive = isOpen(job);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a job that goes on again has a new stream
   useEffect(() => {
-    setEntries([]);
+    setEntries(null);
     const source = new EventSource(`/v1/jobs/${job.id}/events?types=job.*,export.*,log`);
     const onEvent = ({ type, data, lastEventId }: MessageEvent<string>) =>
       addLatest.current([{ id: lastEventId, type, data: JSON.parse(data) }]);
     for (const type of JOB_TYPES) source.addEventListener(type, onEvent);
-    source.addEventListener('end', () => source.close());
+    source.addEventListener('end', () => {
+      source.close();
+      setEntries((before) => before ?? []);
+    });
     return () => source.close();
   }, [job.id, isLive]);
 
@@ -77,7 +83,11 @@ export function JobLog({ job }: { readonly job: Job }) {
       }
       isFlush
     >
-      {entries.length === 0 ? (
+      {entries === null ? (
+        <div className={styles.waiting}>
+          <Skeleton lines={4} />
+        </div>
+      ) : entries.length === 0 ? (
         <p className={styles.empty}>No event is kept of this job. Events are removed by age.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

@@ -22,6 +22,26 @@ export const jobDuration = ({ startedAt, finishedAt }: Pick<Job, 'startedAt' | '
     ? null
     : Math.max(0, (finishedAt === null ? now : Date.parse(finishedAt)) - Date.parse(startedAt));
 
-/** The share of known URLs that has ended, 0 to 1. */
-export const jobShare = ({ progress, finishedAt }: Pick<Job, 'progress' | 'finishedAt'>): number =>
-  finishedAt !== null ? 1 : progress.known === 0 ? 0 : 1 - progress.open / progress.known;
+export interface JobGoal {
+  /** URLs that have ended, and all that the job will do as far as it is known now. */
+  readonly ended: number;
+  readonly all: number;
+  /** The job reaches its limit of pages before it reaches the end of what it knows. */
+  readonly isLimited: boolean;
+}
+
+/** How far a job is: on the way to the end of the known URLs, or to its limit of pages where that comes first. */
+export function jobGoal({ progress, options }: Pick<Job, 'progress' | 'options'>): JobGoal {
+  const { known, open, pages, failed } = progress;
+  const { budgets } = (options ?? {}) as { readonly budgets?: { readonly maxPages?: number | null } };
+  const most = budgets?.maxPages ?? null;
+  if (most !== null && pages + failed + open > most)
+    return { ended: Math.min(pages + failed, most), all: most, isLimited: true };
+  return { ended: known - open, all: known, isLimited: false };
+}
+
+/** The share of its goal that a job has reached, 0 to 1. */
+export function jobShare(job: Pick<Job, 'progress' | 'options' | 'finishedAt'>): number {
+  const { ended, all } = jobGoal(job);
+  return job.finishedAt !== null ? 1 : all === 0 ? 0 : ended / all;
+}

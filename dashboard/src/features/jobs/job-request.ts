@@ -24,7 +24,9 @@ export interface ClonedJob {
 export function cloneOf({ kind, seeds, options }: Pick<Job, 'kind' | 'seeds' | 'options'>): ClonedJob {
   const { page, scope, budgets, ...job } = asFields(options);
   const { fields, missing } = moreOptions(asFields(page));
+  const isSitemapOfPages = asFields(scope).sitemap === 'only' && !seeds.every(isSitemapUrl);
   const more: Fields = {
+    ...(isSitemapOfPages && { sitemap: 'only' }),
     ...(Array.isArray(job.routes) && { routes: job.routes.map(routeOf) }),
     ...(job.retention !== undefined && { retention: job.retention }),
     ...(typeof job.maxLoginWalls === 'number' && { maxLoginWalls: job.maxLoginWalls }),
@@ -33,7 +35,7 @@ export function cloneOf({ kind, seeds, options }: Pick<Job, 'kind' | 'seeds' | '
   return {
     form: {
       ...EMPTY_FORM,
-      ...scopeForm(asFields(scope), kind),
+      ...scopeForm(asFields(scope), kind, seeds),
       ...budgetForm(asFields(budgets)),
       ...pageForm(asFields(page)),
       urls: seeds.join('\n'),
@@ -52,12 +54,15 @@ export function cloneOf({ kind, seeds, options }: Pick<Job, 'kind' | 'seeds' | '
   };
 }
 
-function scopeForm(scope: Fields, kind: Job['kind']): Partial<JobForm> {
+/** Jobs do not say which of their start URLs are sitemaps. */
+const isSitemapUrl = (url: string): boolean => /sitemap|\.(xml|txt)(\.gz)?$/i.test(url);
+
+function scopeForm(scope: Fields, kind: Job['kind'], seeds: readonly string[]): Partial<JobForm> {
   const ignored = { ignoreQueryParameters: asTexts(scope.ignoreQueryParameters).join('\n') };
   if (kind === 'batch' || kind === 'scrape') return { kind: 'batch', ...ignored };
   return {
     ...ignored,
-    kind: scope.sitemap === 'only' ? 'sitemap' : 'crawl',
+    kind: scope.sitemap === 'only' && seeds.every(isSitemapUrl) ? 'sitemap' : 'crawl',
     include: asTexts(scope.include).join('\n'),
     exclude: asTexts(scope.exclude).join('\n'),
     allowedDomains: asTexts(scope.allowedDomains).join('\n'),

@@ -15,7 +15,7 @@ import { bodyOf, EMPTY_FORM, FIELD_OF, type JobForm, jobFormSchema, pathOfKind }
 import { type ClonedJob, cloneOf } from './job-request.ts';
 import jobStyles from './jobs.module.css';
 import styles from './new-job.module.css';
-import { jobQuery } from './queries.ts';
+import { cloneQuery } from './queries.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { ScopePreview } from './scope-preview.tsx';
 
@@ -31,7 +31,7 @@ export function NewJobPage() {
 
 /** The form filled with what an earlier job was asked for. */
 function ClonedForm({ id }: { readonly id: string }) {
-  const query = useQuery({ ...jobQuery(id), refetchInterval: false });
+  const query = useQuery(cloneQuery(id));
   return (
     <QueryView query={query} skeleton={<Skeleton lines={4} height={120} />}>
       {(job) => <JobFormPage start={cloneOf(job)} />}

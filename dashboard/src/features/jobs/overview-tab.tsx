@@ -6,7 +6,7 @@ import { Notice, QueryView, Skeleton } from '../../kit/states.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { Causes } from './causes.tsx';
 import { JobLog } from './job-log.tsx';
-import { jobDuration, jobShare } from './job-name.ts';
+import { jobDuration, jobGoal, jobShare } from './job-name.ts';
 import styles from './overview.module.css';
 import { isOpen, summaryQuery } from './queries.ts';
 import { Engines, Hosts, StatusCodes } from './summary-tables.tsx';
@@ -41,24 +41,29 @@ export function OverviewTab({ job, actions }: { readonly job: Job; readonly acti
 
 /** How far a job is, and why it stopped where it stopped early. */
 function Progress({ job }: { readonly job: Job }) {
-  const { known, open } = job.progress;
+  const { ended, all, isLimited } = jobGoal(job);
   const rate = useRate(job);
   if (!isOpen(job)) {
     if (job.stopMessage === null) return null;
     return <Notice tone={job.status === 'failed' ? 'bad' : 'warn'}>{job.stopMessage}</Notice>;
   }
   const share = jobShare(job);
-  const left = rate !== null && rate > 0 ? (open / rate) * 1000 : null;
+  const left = rate !== null && rate > 0 ? ((all - ended) / rate) * 1000 : null;
   return (
     <Card>
       <div className={styles.progressWords}>
-        <strong>{known === 0 ? 'Waiting for its turn' : `${formatPercent(share)} of what is known`}</strong>
+        <strong>
+          {all === 0
+            ? 'Waiting for its turn'
+            : `${formatPercent(share)} ${isLimited ? 'of its limit' : 'of what is known'}`}
+        </strong>
         <span>
-          {`${formatNumber(known - open)} of ${plural(known, 'URL')} ended`}
-          {left !== null && ` · about ${formatDuration(Math.max(1000, left))} left, unless more is found`}
+          {`${formatNumber(ended)} of ${isLimited ? plural(all, 'page') : plural(all, 'URL')}`}
+          {left !== null &&
+            ` · about ${formatDuration(Math.max(1000, left))} left${isLimited ? '' : ', unless more is found'}`}
         </span>
       </div>
-      <ProgressBar value={known === 0 ? undefined : share} label="URLs ended" />
+      <ProgressBar value={all === 0 ? undefined : share} label="URLs ended" />
       {job.stopMessage !== null && <p className={styles.stopping}>{job.stopMessage}</p>}
     </Card>
   );
@@ -84,11 +89,12 @@ function Waits({ job }: { readonly job: Job }) {
 }
 
 function Figures({ job }: { readonly job: Job }) {
-  const now = useNow();
+  useNow();
   const rate = useRate(job);
   const { pages, failed, skipped, denied, open, bytes, browserMs } = job.progress;
   const ended = pages + failed;
-  const duration = jobDuration(job, now);
+  // The shared clock moves every ten seconds; between, each change of the counters draws the duration anew.
+  const duration = jobDuration(job, Date.now());
   return (
     <div className={styles.figures}>
       <Figure

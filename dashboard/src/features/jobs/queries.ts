@@ -43,6 +43,34 @@ export const jobQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data !== undefined && isOpen(state.data) ? 5_000 : false),
   });
 
+/** A job shows its first hundred start URLs; those of a longer batch are its URLs. */
+const SHOWN_SEEDS = 100;
+const MOST_SEEDS = 10_000;
+
+/** A job with all its start URLs, to be made again. */
+export const cloneQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['job-clone', id],
+    queryFn: async ({ signal }) => {
+      const job = await api.get('/v1/jobs/{id}', { params: { id }, signal });
+      if (job.kind !== 'batch' || job.seeds.length < SHOWN_SEEDS) return job;
+      const seeds: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const query = { kind: 'page' as const, limit: 1_000, ...(cursor !== null && { cursor }) };
+        const page: Data<'listJobRows'> = await api.get('/v1/jobs/{id}/rows', {
+          params: { id },
+          query,
+          signal,
+        });
+        for (const { url } of page.items) seeds.push(url);
+        cursor = page.nextCursor;
+      } while (cursor !== null && seeds.length < MOST_SEEDS);
+      return { ...job, seeds };
+    },
+    staleTime: 60_000,
+  });
+
 const LEAST_PAUSE_MS = 3_000;
 /** A summary that took the server a second is asked for every twenty seconds. */
 const PAUSE_FACTOR = 20;
