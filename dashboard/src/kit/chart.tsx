@@ -2,7 +2,7 @@ import { lazy, Suspense } from 'react';
 import styles from './chart.module.css';
 import type { ChartProps } from './chart-canvas.tsx';
 
-export type { ChartProps, Series } from './chart-canvas.tsx';
+export type { ChartProps } from './chart-canvas.tsx';
 
 const ChartCanvas = lazy(() => import('./chart-canvas.tsx'));
 

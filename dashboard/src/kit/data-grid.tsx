@@ -18,7 +18,7 @@ import type { RowSource } from './row-source.ts';
 import { FailureNotice } from './states.tsx';
 import { useRowWindow } from './use-row-window.ts';
 
-export type { GridColumn, GridSort } from './grid-head.tsx';
+export type { GridColumn } from './grid-head.tsx';
 
 interface DataGridProps<T> {
   readonly label: string;
