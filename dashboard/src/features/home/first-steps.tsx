@@ -1,4 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { Check } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { api } from '../../api/client.ts';
 import type { Job } from '../../api/types.ts';
 import { LinkButton } from '../../kit/button.tsx';
 import { cx } from '../../kit/class-names.ts';
@@ -8,58 +11,70 @@ import styles from './home.module.css';
 /** A small bookshop that the server itself serves, so that the first steps need no internet. */
 const shopUrl = (path = '/'): string => `${location.origin}/sample/shop${path}`;
 
-/** The guide for newcomers: try a page, crawl a site, look at the results. */
+/** Whether a monitor exists; the key `monitors` is that of live events. */
+const anyMonitor = {
+  queryKey: ['monitors', 'any'],
+  queryFn: ({ signal }: { signal: AbortSignal }) => api.get('/v1/monitors', { query: { limit: 1 }, signal }),
+};
+
+/** The guide for newcomers: try a page, crawl a site, take the results along, watch for changes. Gone once all is done. */
 export function FirstSteps({ jobs }: { readonly jobs: readonly Job[] }) {
-  const hasScraped = jobs.some(({ kind }) => kind === 'scrape');
+  const monitors = useQuery(anyMonitor);
   const crawl = jobs.find(({ kind }) => kind === 'crawl' || kind === 'batch');
-  const hasEnded = crawl !== undefined && !['queued', 'running'].includes(crawl.status);
+  const done = [
+    jobs.some(({ kind }) => kind === 'scrape'),
+    crawl !== undefined,
+    crawl !== undefined && !['queued', 'running'].includes(crawl.status),
+    monitors.data !== undefined && monitors.data.items.length > 0,
+  ] as const;
+  const next = done.indexOf(false);
+  if (next === -1) return null;
+  const step = (index: 0 | 1 | 2 | 3) => ({ isDone: done[index], number: index + 1 });
+  /** One button of the guide stands out: that of the step which comes next. */
+  const looks = (index: number) => ({ kind: index === next ? ('primary' as const) : ('normal' as const) });
   return (
     <Card
       title="First steps"
       about="No site at hand, or offline? The steps work on sample pages of this server."
     >
       <ol className={styles.steps}>
-        <Step
-          isDone={hasScraped}
-          number={1}
-          title="Try a page"
-          text="Fetch one page and see it as Markdown, data and links."
-        >
-          <LinkButton
-            to="/playground"
-            search={{ url: shopUrl('/books/the-night-sky') }}
-            kind={hasScraped ? 'normal' : 'primary'}
-          >
+        <Step {...step(0)} title="Try a page" text="Fetch one page and see it as Markdown, data and links.">
+          <LinkButton {...looks(0)} to="/playground" search={{ url: shopUrl('/books/the-night-sky') }}>
             Scrape a sample page
           </LinkButton>
         </Step>
-        <Step
-          isDone={crawl !== undefined}
-          number={2}
-          title="Crawl a site"
-          text="Follow its links, politely, within a limit."
-        >
-          <LinkButton
-            to="/jobs/new"
-            search={{ url: shopUrl() }}
-            kind={hasScraped && crawl === undefined ? 'primary' : 'normal'}
-          >
+        <Step {...step(1)} title="Crawl a site" text="Follow its links, politely, within a limit.">
+          <LinkButton {...looks(1)} to="/jobs/new" search={{ url: shopUrl() }}>
             Crawl the sample site
           </LinkButton>
         </Step>
         <Step
-          isDone={hasEnded}
-          number={3}
+          {...step(2)}
           title="See the results"
-          text="Browse the pages, ask why one was skipped, export them."
+          text="Browse the pages, ask why one was skipped, export them as a file."
         >
           {crawl === undefined ? (
-            <LinkButton to="/jobs">Jobs</LinkButton>
+            <LinkButton {...looks(2)} to="/jobs">
+              Jobs
+            </LinkButton>
           ) : (
-            <LinkButton to="/jobs/$id" params={{ id: crawl.id }} kind="primary">
+            <LinkButton {...looks(2)} to="/jobs/$id" params={{ id: crawl.id }}>
               Open the crawl
             </LinkButton>
           )}
+        </Step>
+        <Step
+          {...step(3)}
+          title="Watch for changes"
+          text="Have a page looked at again and again, and be told what is different."
+        >
+          <LinkButton
+            {...looks(3)}
+            to="/monitors"
+            search={{ new: true, url: shopUrl('/books/the-night-sky') }}
+          >
+            Watch a sample page
+          </LinkButton>
         </Step>
       </ol>
     </Card>
@@ -77,7 +92,7 @@ function Step({
   readonly title: string;
   readonly text: string;
   readonly isDone: boolean;
-  readonly children: React.ReactNode;
+  readonly children: ReactNode;
 }) {
   return (
     <li className={styles.step}>

@@ -17,6 +17,8 @@ import { FirstSteps } from './first-steps.tsx';
 import { HealthCard } from './health-card.tsx';
 
 const DAYS = 30;
+/** With so many jobs the guide of the first steps has nothing to teach. */
+const LEARNT_AFTER = 10;
 
 const recentJobs = {
   queryKey: ['jobs', 'home'],
@@ -32,7 +34,7 @@ export function HomePage() {
     <>
       <PageHeader
         title={isNew ? 'Welcome to Scrapifie' : 'Home'}
-        about={isNew ? 'Three steps to your first results.' : account.name}
+        about={isNew ? 'Four steps to your first results.' : account.name}
         actions={
           <>
             <LinkButton to="/playground">Try a page</LinkButton>
@@ -45,7 +47,7 @@ export function HomePage() {
       <QueryView query={jobs} skeleton={<Skeleton lines={6} height={40} />}>
         {({ items }) => (
           <Stack>
-            {items.length < 3 && <FirstSteps jobs={items} />}
+            {items.length < LEARNT_AFTER && <FirstSteps jobs={items} />}
             {items.length > 0 && <Figures jobs={items} />}
             {items.length > 0 && (
               <Columns min="wide">
