@@ -11,7 +11,7 @@ import { DiffView } from './diff-view.tsx';
 import { Checkbox, Field, Segmented, Select, Switch, TextArea, TextInput } from './field.tsx';
 import { FieldDiff } from './field-diff.tsx';
 import { JsonTree } from './json-tree.tsx';
-import { FormSample, SAMPLE_DIFF } from './kit-samples.tsx';
+import { FormSample, GridSample, SAMPLE_DIFF } from './kit-samples.tsx';
 import { Card, Columns, Figure, KeyValues, PageHeader, ProgressBar, Row, Stack } from './layout.tsx';
 import { Markdown } from './markdown.tsx';
 import { Menu, MenuItem, MenuSeparator } from './menu.tsx';
@@ -146,6 +146,9 @@ export function KitPage() {
               { id: 'status', head: 'Status', cell: (row) => <StatusBadge status={row} /> },
             ]}
           />
+        </Card>
+        <Card title="DataGrid" isFlush>
+          <GridSample />
         </Card>
         <Card title="Tabs">
           <Tabs

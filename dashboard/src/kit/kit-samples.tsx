@@ -1,10 +1,13 @@
 import * as z from 'zod/mini';
 import { ApiError } from '../api/api-error.ts';
 import { Button } from './button.tsx';
+import { DataGrid, type GridColumn } from './data-grid.tsx';
 import type { TextDiff } from './diff-view.tsx';
 import { Field, TextArea, TextInput } from './field.tsx';
 import { Stack } from './layout.tsx';
+import { arraySource } from './row-source.ts';
 import { FormFailure, useServerForm } from './server-form.tsx';
+import { toast } from './toasts.tsx';
 
 export const SAMPLE_DIFF: TextDiff = {
   segments: [
@@ -55,3 +58,20 @@ export function FormSample() {
     </form>
   );
 }
+
+const MILLION = { ...arraySource<number>([]), count: 1_000_000, row: (index: number) => index };
+const MILLION_COLUMNS: readonly GridColumn<number>[] = [
+  { id: 'row', head: 'Row', width: 120, cell: (row) => row },
+  { id: 'square', head: 'Square', width: 160, grow: 1, align: 'end', cell: (row) => row * row },
+];
+
+/** A list that is higher than any element can be. */
+export const GridSample = () => (
+  <DataGrid
+    label="A million rows"
+    source={MILLION}
+    height="260px"
+    columns={MILLION_COLUMNS}
+    onOpen={(row) => toast.info(`Row ${row}`)}
+  />
+);
