@@ -73,6 +73,7 @@ export function PlaygroundPage() {
     navigate({
       search: (before) => ({ ...before, ...change }),
       replace: true,
+      resetScroll: false,
     });
 
   const run = async (event?: FormEvent) => {
@@ -81,6 +82,10 @@ export function PlaygroundPage() {
     if (Object.keys(request.problems).length > 0) return;
     setIsChecked(false);
     setIsStale(false);
+    // On a phone the result stands below the options.
+    if (matchMedia('(max-width: 980px)').matches) {
+      form.current?.querySelector('[data-result]')?.scrollIntoView({ block: 'start' });
+    }
     const ended = await start(request.body as ScrapeBody);
     if (ended.kind === 'done') await setSearch({ job: ended.run.jobId });
   };

@@ -29,9 +29,11 @@ interface ResultAreaProps {
 
 /** The result, or what stands in its place until there is one. */
 export const ResultArea = (props: ResultAreaProps) => (
-  <Card className={styles.result}>
-    <Content {...props} />
-  </Card>
+  <div className={styles.place} data-result>
+    <Card className={styles.result}>
+      <Content {...props} />
+    </Card>
+  </div>
 );
 
 function Content({ state, stored, onExample, onRetry, ...view }: ResultAreaProps) {

@@ -30,6 +30,7 @@ export function useRequest() {
       void navigate({
         search: ({ url: _, ...before }) => ({ ...before, request }),
         replace: true,
+        resetScroll: false,
       });
     }, PAUSE_MS);
     return () => clearTimeout(timer);

@@ -50,16 +50,18 @@ export function PageTab({ run }: { readonly run: Run }) {
   );
   return (
     <Stack>
-      <Row align="between">
-        {looks.length > 1 && (
-          <Segmented label="How the page is shown" value={look} options={looks} onChange={setChosen} />
-        )}
-        {pdf && (
-          <HrefButton href={localPath(pdf.url)} target="_blank" rel="noopener" size="small">
-            {`PDF (${formatBytes(pdf.bytes)})`}
-          </HrefButton>
-        )}
-      </Row>
+      {(looks.length > 1 || pdf) && (
+        <Row align="between">
+          {looks.length > 1 && (
+            <Segmented label="How the page is shown" value={look} options={looks} onChange={setChosen} />
+          )}
+          {pdf && (
+            <HrefButton href={localPath(pdf.url)} target="_blank" rel="noopener" size="small">
+              {`PDF (${formatBytes(pdf.bytes)})`}
+            </HrefButton>
+          )}
+        </Row>
+      )}
       {picture ? (
         <img
           className={styles.picture}
