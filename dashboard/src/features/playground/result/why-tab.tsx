@@ -55,7 +55,7 @@ function attemptOf(sentence: string, attempts: readonly Attempt[]): Attempt | nu
 const toneOf = (outcome: string): Tone =>
   outcome === 'ok' ? 'good' : ['blocked', 'captcha', 'error'].includes(outcome) ? 'bad' : 'warn';
 
-export function AttemptFacts({ attempt }: { readonly attempt: Attempt }) {
+function AttemptFacts({ attempt }: { readonly attempt: Attempt }) {
   const { engine, outcome, statusCode, proxyTier, proxyId, vendor, ms, bytes, microcredits } = attempt;
   const credits = (microcredits ?? 0) / MICRO;
   return (
