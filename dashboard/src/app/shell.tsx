@@ -48,12 +48,7 @@ export function Shell() {
           <img src="/icon.svg" alt="" width={22} height={22} />
           Scrapifie
         </Link>
-        <button
-          type="button"
-          aria-label="Go to or run…"
-          className={styles.paletteButton}
-          onClick={() => setIsPaletteOpen(true)}
-        >
+        <button type="button" className={styles.paletteButton} onClick={() => setIsPaletteOpen(true)}>
           <Search size={15} aria-hidden />
           <span>Go to or run…</span>
           <kbd>Ctrl K</kbd>

@@ -21,7 +21,7 @@ export function JobFilters({ search, onChange }: FiltersProps) {
     <div className={styles.filters}>
       <TypedFilter
         label="Search jobs"
-        placeholder="Search by URL, id or kind"
+        placeholder="Search by URL or id"
         value={search.text}
         onChange={(text) => change({ text })}
       />

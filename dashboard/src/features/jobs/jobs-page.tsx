@@ -14,7 +14,7 @@ import type { JobsSearch } from './address.ts';
 import { jobColumns } from './job-columns.tsx';
 import { JobFilters } from './job-filters.tsx';
 import styles from './jobs.module.css';
-import { fits, listFilter } from './queries.ts';
+import { listFilter } from './queries.ts';
 import { allowedActions, type JobAction, type JobActions, useJobActions } from './use-job-actions.tsx';
 
 const route = getRouteApi('/signed-in/jobs');
@@ -24,10 +24,10 @@ export function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (next: JobsSearch) => void navigate({ search: next, replace: true });
-  const filter = listFilter(search);
-  const list = useList<Job>(['jobs', 'list', filter], (cursor, signal) =>
-    api.get('/v1/jobs', { query: { ...filter, limit: PAGE_SIZE, ...(cursor && { cursor }) }, signal }),
-  );
+  const list = useList<Job>(['jobs', 'list', search], (cursor, signal) => {
+    const query = { ...listFilter(search, Date.now()), limit: PAGE_SIZE, ...(cursor && { cursor }) };
+    return api.get('/v1/jobs', { query, signal });
+  });
   const isFiltered = Object.keys(search).length > 0;
   return (
     <>
@@ -44,7 +44,7 @@ export function JobsPage() {
         <JobFilters search={search} onChange={change} />
         <Card isFlush>
           <ListView list={list} empty={isFiltered ? <NoMatch onClear={() => change({})} /> : <FirstJob />}>
-            {(jobs) => <JobList jobs={jobs} search={search} onClear={() => change({})} />}
+            {(jobs) => <JobList jobs={jobs} />}
           </ListView>
         </Card>
       </Stack>
@@ -52,34 +52,26 @@ export function JobsPage() {
   );
 }
 
-function JobList({
-  jobs,
-  search,
-  onClear,
-}: {
-  readonly jobs: readonly Job[];
-  readonly search: JobsSearch;
-  readonly onClear: () => void;
-}) {
+function JobList({ jobs }: { readonly jobs: readonly Job[] }) {
   const now = useNow();
   const actions = useJobActions(() => setChosen(new Set()));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const shown = jobs.filter((job) => fits(job, search, now));
-  const selected = shown.filter(({ id }) => chosen.has(id));
+  const selected = jobs.filter(({ id }) => chosen.has(id));
   const selection = {
     has: (id: string) => chosen.has(id),
     toggle: (id: string) => setChosen(toggled(chosen, id)),
-    isAll: shown.length > 0 && selected.length === shown.length,
+    isAll: jobs.length > 0 && selected.length === jobs.length,
     toggleAll: () =>
-      setChosen(selected.length === shown.length ? new Set() : new Set(shown.map(({ id }) => id))),
+      setChosen(selected.length === jobs.length ? new Set() : new Set(jobs.map(({ id }) => id))),
   };
-  if (shown.length === 0) return <NoMatch onClear={onClear} />;
+  // A filter by domain or words may find nothing in one step of the list, and more in the next.
+  if (jobs.length === 0) return <EmptyState icon={SearchX} title="None among the jobs looked at so far" />;
   return (
     <>
       {selected.length > 0 && (
         <BulkBar jobs={selected} actions={actions} onClear={() => setChosen(new Set())} />
       )}
-      <Table label="Jobs" rows={shown} keyOf={({ id }) => id} columns={jobColumns(actions, selection, now)} />
+      <Table label="Jobs" rows={jobs} keyOf={({ id }) => id} columns={jobColumns(actions, selection, now)} />
       {actions.dialog}
     </>
   );
@@ -138,7 +130,7 @@ const NoMatch = ({ onClear }: { readonly onClear: () => void }) => (
     title="No job fits the filters"
     actions={<Button onClick={onClear}>Clear filters</Button>}
   >
-    Words and time are looked for among the jobs loaded so far; widen the filters or load more.
+    Words are looked for in the id and the start URLs of jobs. Widen the filters, or clear them.
   </EmptyState>
 );
 

@@ -16,24 +16,11 @@ const PERIOD_MS: Readonly<Record<Period, number>> = {
   month: 30 * 86_400_000,
 };
 
-export const periodStart = (period: Period, now: number): number => now - PERIOD_MS[period];
-
-/** What the server filters by; the rest is filtered among the jobs that were loaded. */
-export const listFilter = ({ status, kind, domain }: JobsSearch): JobsQuery => ({
-  ...(status && { status }),
-  ...(kind && { kind }),
-  ...(domain && { domain }),
+/** The filter of the list as the server takes it; a period ends now. */
+export const listFilter = ({ period, ...search }: JobsSearch, now: number): JobsQuery => ({
+  ...(search as JobsQuery),
+  ...(period && { since: new Date(now - PERIOD_MS[period]).toISOString() }),
 });
-
-/** Whether a job fits the words and the time of the filter. */
-export function fits(job: Job, { text, period }: JobsSearch, now: number): boolean {
-  if (period !== undefined && Date.parse(job.createdAt) < periodStart(period, now)) return false;
-  if (text === undefined) return true;
-  const wanted = text.toLowerCase();
-  return [job.id, job.kind, job.stopMessage ?? '', ...job.seeds].some((each) =>
-    each.toLowerCase().includes(wanted),
-  );
-}
 
 /** A job that is not over is asked for again by itself, should the stream of live events be cut off. */
 export const jobQuery = (id: string) =>
