@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { Navigate, useLocation } from '@tanstack/react-router';
+import { useRouter } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import { FailureState } from '../kit/states.tsx';
 import { LiveEvents } from './live-events.tsx';
@@ -9,12 +10,11 @@ import { Shell } from './shell.tsx';
 /** Leads to the sign-in page where there is no session, and back afterwards. */
 export function SignedInLayout() {
   const session = useQuery(sessionQuery);
-  const { href } = useLocation();
   if (session.data === undefined) {
     if (session.error === null) return null;
     return <FailureState failure={session.error} onRetry={() => void session.refetch()} />;
   }
-  if (!session.data.signedIn) return <Navigate to="/sign-in" search={{ back: href }} replace />;
+  if (!session.data.signedIn) return <ToSignIn />;
   return (
     <SessionContext value={session.data}>
       <LiveEvents>
@@ -22,4 +22,15 @@ export function SignedInLayout() {
       </LiveEvents>
     </SessionContext>
   );
+}
+
+/**
+ * Goes to the sign-in page once. The address to come back to is read when this is first shown and never followed: the
+ * router names the sign-in page as the place while its code still loads, and an address that followed it would lead there again without end.
+ */
+function ToSignIn() {
+  const router = useRouter();
+  const [back] = useState(() => router.state.location.href);
+  useEffect(() => void router.navigate({ to: '/sign-in', search: { back }, replace: true }), [router, back]);
+  return null;
 }
