@@ -22,6 +22,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The key the request came with; null on open routes. */
     key: FoundKey | null;
+    /** The secret of the sign-in that the key is known by; null when the request brought the key itself. */
+    signIn: string | null;
   }
 }
 
@@ -41,6 +43,7 @@ export interface Guard {
 /** Puts a key check and the rate limits of key and account before every route added afterwards. */
 export function guardRoutes(app: App, guard: Guard): Authentication {
   app.decorateRequest('key', null);
+  app.decorateRequest('signIn', null);
   const failedLogins = createFailedLogins({
     perMinute: guard.settings.failedLoginsPerMinute,
     now: guard.now,
@@ -144,6 +147,7 @@ async function authenticate(
   }
   requireDashboard(request);
   const key = await signIns.identify(cookie);
+  request.signIn = cookie;
   if (key !== null) return key;
   // Not counted: a browser whose sign-in has ended sends its cookie with every request of a page.
   throw new ScrapifieError('UNAUTHENTICATED', 'The sign-in has ended. Sign in again.');

@@ -21,6 +21,8 @@ export interface SignIns {
    * valid a short while ago still is; of any other the store's error is thrown.
    */
   identify(secret: string): Promise<FoundKey | null>;
+  /** Whether a sign-in has not ended; its key is not looked at. Counts as no use. */
+  isOpen(secret: string): Promise<boolean>;
   end(secret: string): Promise<void>;
   /**
    * Uses up a link. Returns the oldest usable key of its account with the scope admin; null when the link is unknown,
@@ -103,6 +105,7 @@ export function createSignIns({ store, keys, now, onError }: SignInsOptions): Si
       if (key !== null) touch(signIn);
       return key;
     },
+    isOpen: async (secret) => (await find(hashSecret(secret))) !== null,
     async end(secret) {
       const hash = hashSecret(secret);
       remembered.delete(hash);

@@ -6,6 +6,7 @@ import { STREAM_ONLY_TYPES, type WantedTypes } from '../../events/stream-frames.
 import { parsePosition, type StreamPosition } from '../../events/stream-position.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { JobId } from '../../model/ids.ts';
+import type { FoundKey } from '../../ports/api-key.ts';
 import { JOB_EVENT_TYPES, OTHER_EVENT_TYPES } from '../../ports/event-store.ts';
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import { allows } from '../access/scopes.ts';
@@ -53,7 +54,7 @@ const HOW =
 
 /** Live events: what happens to jobs, as it is committed. */
 export function addEventRoutes(app: App, deps: RouteDeps): void {
-  const { jobs, store, bus, settings, now, keys, metrics } = deps;
+  const { jobs, store, bus, settings, now, keys, dashboard, metrics } = deps;
   const streams: EventStreams = createEventStreams({
     store,
     bus,
@@ -64,6 +65,12 @@ export function addEventRoutes(app: App, deps: RouteDeps): void {
     links: EVENT_LINKS,
   });
   app.addHook('preClose', async () => streams.close());
+
+  /** Whether the key, and the sign-in that a browser came with, are still good. */
+  async function mayListen({ signIn }: FastifyRequest, key: FoundKey): Promise<boolean> {
+    if (!(await keys.isValid(key))) return false;
+    return signIn === null || (await dashboard?.signIns.isOpen(signIn)) === true;
+  }
 
   async function stream(
     request: FastifyRequest,
@@ -84,7 +91,7 @@ export function addEventRoutes(app: App, deps: RouteDeps): void {
       after,
       mayReadPrivate: jobId !== null || allows(key.scopes, 'credentials:read'),
       sink: sink.sink,
-      isAllowed: () => keys.isValid(key),
+      isAllowed: () => mayListen(request, key),
     });
     // A refusal comes before anything was sent.
     await Promise.race([ended, sink.opened]);

@@ -88,6 +88,13 @@ describe('a preview', () => {
     expect(page).not.toContain('path');
   });
 
+  it('is written in linear time, whatever the styles of the page are', () => {
+    const gap = ' '.repeat(400_000);
+    // With anything quadratic this would take minutes and meet the time limit of the test.
+    expect(inertPage(`<style>p{background:url(${gap}data:,x)}</style>`)).toContain(`url(${gap}data:,x)`);
+    expect(inertPage(`<p style="background:url(${gap}//x.example/)">`)).toContain('url(data:,)');
+  });
+
   it('of a long page is cut', () => {
     expect(inertPage('<b>x</b>'.repeat(200_000)).length).toBeLessThan(1_100_000);
   });

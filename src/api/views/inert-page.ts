@@ -119,6 +119,6 @@ const quotable = (value: string): string =>
 function inertStyle(css: string): string {
   return css
     .replace(/@import/gi, '@-no-import')
-    .replace(/url\(\s*(?!\s*["']?data:)[^)]*\)?/gi, 'url(data:,)')
+    .replace(/url\((?!\s*["']?data:)[^)]*\)?/gi, 'url(data:,)')
     .replaceAll('<', '\\3c ');
 }
