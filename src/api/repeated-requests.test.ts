@@ -5,6 +5,9 @@ import { DONE, openPlatform, type Platform } from '../../test/property/api-platf
 const NOT_CREATING: Readonly<Record<string, string>> = {
   '/v1/extract': 'stores nothing',
   '/v1/jobs/{id}/reextract': 'stores nothing',
+  '/v1/estimate': 'it only reckons',
+  '/v1/domains/{host}/robots-test': 'it only reads',
+  '/v1/system/doctor': 'it only looks',
   '/v1/jobs/{id}/cancel': 'a job is cancelled once',
   '/v1/jobs/{id}/resume': 'refused while the job goes on',
   '/v1/jobs/{id}/retry': 'refused when nothing has failed',

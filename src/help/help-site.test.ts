@@ -113,6 +113,14 @@ describe('a page', () => {
     expect(answer.headers['content-type']).toContain('image/svg+xml');
   });
 
+  it('shows pictures of the dashboard', async () => {
+    const page = await platform.api.inject({ url: '/help/dashboard' });
+    const [, path = ''] = /<img src="([^"]+\.png)"/.exec(page.payload) ?? [];
+    const picture = await platform.api.inject({ url: path });
+    expect(picture.headers['content-type']).toBe('image/png');
+    expect(picture.rawPayload.subarray(1, 4).toString()).toBe('PNG');
+  });
+
   it('that does not exist is told as a page', async () => {
     const answer = await platform.api.inject({ url: '/help/%3Cscript%3E' });
     expect(answer.statusCode).toBe(404);

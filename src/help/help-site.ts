@@ -91,8 +91,14 @@ export interface BuiltHelp {
 export async function buildHelp({ root, version, document }: HelpDeps): Promise<BuiltHelp> {
   const names = await filesOf(root);
   const pictures = new Map<string, string>();
+  const files = new Map<string, HelpFile>();
   for (const name of names.filter((each) => each.endsWith('.svg'))) {
     pictures.set(name, inlineSvg(await readFile(new URL(name, root), 'utf8')));
+  }
+  for (const name of names.filter((each) => each.endsWith('.png'))) {
+    const path = name.slice('docs/'.length);
+    pictures.set(name, `<img src="/help/${path}" alt="" loading="lazy">`);
+    files.set(path, await fileOf('image/png', await readFile(new URL(name, root)), null));
   }
   const texts = new Set(names.filter((name) => /\.(?:md|yaml)$/.test(name)));
   const reference = apiReference(document());
@@ -128,7 +134,6 @@ export async function buildHelp({ root, version, document }: HelpDeps): Promise<
     ),
   );
   const assetVersion = hashOf(Buffer.concat([...assets.map(([, , bytes]) => bytes), index]));
-  const files = new Map<string, HelpFile>();
   for (const [name, type, bytes] of assets)
     files.set(`assets/${name}`, await fileOf(type, bytes, assetVersion));
   files.set('search.json', await fileOf(JSON_TYPE, index, assetVersion));
@@ -144,7 +149,7 @@ async function filesOf(root: URL): Promise<readonly string[]> {
   const base = fileURLToPath(new URL('docs/', root));
   const entries = await readdir(base, { recursive: true, withFileTypes: true });
   const inDocs = entries
-    .filter((entry) => entry.isFile() && /\.(?:md|svg)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(?:md|svg|png)$/.test(entry.name))
     .map((entry) => `docs/${posix.relative(base, posix.join(entry.parentPath, entry.name))}`)
     .filter((name) => !name.startsWith('docs/site/'));
   const elsewhere = await Promise.all(

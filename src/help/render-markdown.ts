@@ -31,7 +31,7 @@ export interface RenderedPage {
 export interface RenderOptions {
   /** The address of what a link of the file refers to; null when the site has no page for it. */
   addressOf(href: string): string | null;
-  /** The SVG that stands in the page in place of a picture; null when the picture is not known. */
+  /** The element, an SVG or an image, that stands in the page for a picture; null when the picture is not known. */
   pictureOf(href: string): string | null;
 }
 

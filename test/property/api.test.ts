@@ -28,7 +28,8 @@ const path = fc.oneof(
   segment.map((name) => `/v1/jobs/${name}`),
   segment.map((name) => `/v1/jobs/${name}/results?cursor=${name}`),
   segment.map((name) => `/v1/domains/${name}`),
-  fc.array(segment, { maxLength: 4 }).map((names) => `/${names.join('/')}`),
+  // `/` itself is the dashboard.
+  fc.array(segment, { minLength: 1, maxLength: 4 }).map((names) => `/${names.join('/')}`),
 );
 const payload = fc.oneof(
   fc.jsonValue().map((value) => JSON.stringify(value)),

@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function open(given: Partial<Store> = {}) {
+function open(given: Partial<Store> = {}, limits: { patienceMs: number } | null = null) {
   const outage = createOutage(away);
   const counted: Store = {
     ...real,
@@ -45,13 +45,14 @@ function open(given: Partial<Store> = {}) {
   const store = watchStore(outage.wrap(counted), {
     onChange: (reason) => told.push(reason?.message ?? null),
     ...times,
+    ...limits,
   });
   return { outage, store };
 }
 
 describe('a watched store', () => {
   it('that works is just the store', async () => {
-    const { store } = open();
+    const { store } = open({}, { patienceMs: 60_000 });
     expect(await store.defaultAccount()).toBe(await real.defaultAccount());
     await expect(store.deleteJob('none' as never)).resolves.toBe(false);
     expect([calls, told]).toEqual([['defaultAccount'], []]);
@@ -113,7 +114,7 @@ describe('a watched store', () => {
 
   it('is not asked about errors that are not about it', async () => {
     const conflict = new ScrapifieError('CONFLICT', 'no');
-    const { store } = open({ defaultAccount: () => Promise.reject(conflict) });
+    const { store } = open({ defaultAccount: () => Promise.reject(conflict) }, { patienceMs: 60_000 });
     await expect(store.defaultAccount()).rejects.toBe(conflict);
     await store.getJob('none' as never);
     expect(calls).toEqual(['defaultAccount']);
