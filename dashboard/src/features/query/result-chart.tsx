@@ -37,8 +37,10 @@ export function ResultChart({ result }: { readonly result: QueryResult }) {
       </div>
     );
   }
-  const label = names.find((name) => name !== series[0]) ?? names[0] ?? '';
-  return <Bars rows={rows.slice(0, MOST_BARS)} label={label} value={series[0] ?? ''} />;
+  // Columns of the groups come first in an answer, what was counted in each group behind them.
+  const value = series.at(-1) ?? '';
+  const label = names.find((name) => name !== value) ?? value;
+  return <Bars rows={rows.slice(0, MOST_BARS)} label={label} value={value} />;
 }
 
 function Bars({
