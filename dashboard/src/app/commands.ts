@@ -73,7 +73,8 @@ export function useCommands(typed: string): readonly Command[] {
       }),
     ),
   );
-  return [...fromText(typed.trim()), ...pages, ...ACTIONS];
+  const text = typed.trim();
+  return [...fromText(text), ...pages, ...ACTIONS, ...searchFor(text)];
 }
 
 function fromText(text: string): readonly Command[] {
@@ -118,7 +119,12 @@ function fromText(text: string): readonly Command[] {
       },
     ];
   }
-  if (text.length < 3) return [];
+  return [];
+}
+
+/** Stands last: a word that names a page or an action leads there first. */
+function searchFor(text: string): readonly Command[] {
+  if (text.length < 3 || JOB_ID.test(text) || URL_START.test(text)) return [];
   return [
     {
       id: 'search',

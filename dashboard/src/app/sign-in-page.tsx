@@ -86,7 +86,7 @@ export function SignInPage() {
                   onChange={(event) => setKey(event.target.value)}
                 />
               </Field>
-              {failure !== null && <FailureNotice failure={failure} />}
+              {failure !== null && <FailureNotice failure={failure} isSigningIn />}
               <Button kind="primary" type="submit" icon={KeyRound} isBusy={isBusy}>
                 Sign in
               </Button>

@@ -83,8 +83,16 @@ export function FailureState({
 }
 
 /** A failure of an action, beside the form or button that caused it. */
-export function FailureNotice({ failure }: { readonly failure: unknown }) {
+export function FailureNotice({
+  failure,
+  isSigningIn = false,
+}: {
+  readonly failure: unknown;
+  /** There is no session yet that could have ended. */
+  readonly isSigningIn?: boolean;
+}) {
   const error = asApiError(failure);
+  const advice = isSigningIn && error.isSignedOut ? null : adviceOf(error);
   return (
     <Notice tone="bad">
       {error.message}
@@ -97,7 +105,7 @@ export function FailureNotice({ failure }: { readonly failure: unknown }) {
           ))}
         </ul>
       )}
-      {adviceOf(error) !== null && <div>{adviceOf(error)}</div>}
+      {advice !== null && <div>{advice}</div>}
     </Notice>
   );
 }

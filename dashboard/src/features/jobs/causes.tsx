@@ -9,7 +9,7 @@ import { Card } from '../../kit/layout.tsx';
 import { EmptyState } from '../../kit/states.tsx';
 import { Table } from '../../kit/table.tsx';
 import styles from './overview.module.css';
-import type { Summary } from './queries.ts';
+import { isOpen, type Summary } from './queries.ts';
 import { allowedActions, type JobActions } from './use-job-actions.tsx';
 
 /** Why URLs failed or were left out, the most frequent cause first, each with what to do. */
@@ -23,9 +23,16 @@ export function Causes({
   readonly actions: JobActions;
 }) {
   if (causes.length === 0) {
+    const { failed, skipped, denied } = job.progress;
+    // The figures come with each event; the causes are asked for again every few seconds.
+    const areBehind = isOpen(job) && failed + skipped + denied > 0;
     return (
       <Card title="Failed and left out">
-        <EmptyState icon={CircleCheck} title="Nothing failed and nothing was left out" />
+        {areBehind ? (
+          <EmptyState title="The causes are being counted">They follow the job by a few seconds.</EmptyState>
+        ) : (
+          <EmptyState icon={CircleCheck} title="Nothing failed and nothing was left out" />
+        )}
       </Card>
     );
   }

@@ -32,7 +32,9 @@ export function NewWebhookDialog({
   const client = useQueryClient();
   const [url, setUrl] = useState('');
   const [format, setFormat] = useState<(typeof FORMATS)[number]>('json');
-  const [events, setEvents] = useState<ReadonlySet<string>>(new Set(['job.completed', 'job.failed']));
+  const [events, setEvents] = useState<ReadonlySet<string>>(
+    new Set(['job.completed', 'job.partially_completed', 'job.failed']),
+  );
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [failure, setFailure] = useState<unknown>(null);
   const [isBusy, setIsBusy] = useState(false);
