@@ -908,6 +908,35 @@ type Credential struct {
 	Links     KeyLinks  `json:"links"`
 }
 
+// DomainRequests is a part of the API.
+type DomainRequests struct {
+	Host string `json:"host"`
+	// When the first bucket of the hour begins.
+	From time.Time `json:"from"`
+	// When the last bucket ends, which is the present one.
+	Until time.Time `json:"until"`
+	// The length of a bucket.
+	BucketMs int64 `json:"bucketMs"`
+	// The buckets in which requests were sent, oldest first.
+	Points []DomainRequestsPoints `json:"points"`
+	Limit  DomainRequestsLimit    `json:"limit"`
+}
+
+// DomainRequestsPoints is a part of the API.
+type DomainRequestsPoints struct {
+	// When the bucket begins.
+	At       time.Time `json:"at"`
+	Requests int64     `json:"requests"`
+}
+
+// DomainRequestsLimit is a part of the API.
+type DomainRequestsLimit struct {
+	// Requests per second by the policy in force now; null: unlimited.
+	PerSecond *float64 `json:"perSecond"`
+	// The most requests that the policy allows in a bucket, with its burst; null: unlimited.
+	PerBucket *int64 `json:"perBucket"`
+}
+
 // DomainStrategy: What the host has taught; null while that is nothing.
 type DomainStrategy struct {
 }

@@ -45,6 +45,7 @@ import { addCredentialRoutes } from './routes/credentials.ts';
 import { addCreditRoutes } from './routes/credits.ts';
 import { addDashboardRoutes } from './routes/dashboard.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
+import { addDomainRequestRoutes } from './routes/domain-requests.ts';
 import { addDomainRoutes } from './routes/domains.ts';
 import { addEstimateRoutes } from './routes/estimate.ts';
 import { addEventRoutes } from './routes/events.ts';
@@ -118,6 +119,7 @@ const ROUTES = [
   addProxyRoutes,
   addDomainRoutes,
   addRobotsTestRoutes,
+  addDomainRequestRoutes,
   addBotRoutes,
   addConfirmMailRoutes,
   addKeyRoutes,

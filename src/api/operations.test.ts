@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import type { HostKey } from '../model/ids.ts';
+import { createSentCounter } from '../politeness/sent-requests.ts';
 import { failureSchema } from './http/envelope.ts';
 import { acceptedSchema, jobSchema } from './views/job-view.ts';
 import { ledgerSchema, pageSchema, scrapeSchema } from './views/page-schemas.ts';
@@ -64,6 +66,36 @@ describe('opting out', () => {
     const list = await platform.call({ url: '/v1/domains?limit=2' });
     expect(list.at('data.items.0')).toMatchObject({ breaker: 'closed', visited: false });
     expect(list.at('data.nextCursor')).toEqual(expect.any(String));
+  });
+});
+
+describe('the requests to a host', () => {
+  const requestsTo = (host: string) => platform.call({ url: `/v1/domains/${host}/requests` });
+
+  it('are those of the last hour, beside what the policy allows', async () => {
+    expect((await requestsTo('Never.Example')).at('data')).toMatchObject({
+      host: 'never.example',
+      points: [],
+      limit: { perSecond: 2, perBucket: 30 },
+    });
+    const { store } = platform;
+    const payload = { urls: ['https://counted.example/'] };
+    await platform.call({ method: 'POST', url: '/v1/batch', payload });
+    const lease = await store.acquireHost('counted.example' as HostKey, 'test', 30_000);
+    if (lease === null) throw new Error('The host was not acquired.');
+    const now = Date.now();
+    const counter = createSentCounter(undefined);
+    for (const agoMs of [3_000_000, 3_000_000, 0]) counter.add(now - agoMs);
+    const sent = counter.written(now);
+    await store.releaseHost(lease, { ...lease.state, ...(sent && { sent }) }, 0);
+    const answer = await requestsTo('counted.example');
+    const points = answer.at('data.points') as { at: string; requests: number }[];
+    expect(points.map(({ requests }) => requests)).toEqual([2, 1]);
+    const [from, until, last] = [answer.at('data.from'), answer.at('data.until'), points[1]?.at].map((at) =>
+      Date.parse(String(at)),
+    ) as [number, number, number];
+    expect([until - from, last <= now && now - last < 15_000]).toEqual([3_600_000, true]);
+    expect((await requestsTo('a%2Fb')).at('error.code')).toBe('INVALID_URL');
   });
 });
 
@@ -132,6 +164,7 @@ describe('the documentation', () => {
       '/v1/domains',
       '/v1/domains/{host}',
       '/v1/domains/{host}/opt-out',
+      '/v1/domains/{host}/requests',
       '/v1/events',
       '/v1/extract',
       '/v1/jobs',

@@ -6,6 +6,7 @@ import type { Policies } from '../policy/policies.ts';
 import { CLOSED_BREAKER, onCall } from '../politeness/breaker.ts';
 import { admissionMs, type GateDecision, type GateInput, gate } from '../politeness/gate.ts';
 import { noteAbandoned, noteSent, stateAtAcquisition } from '../politeness/host-state.ts';
+import { createSentCounter } from '../politeness/sent-requests.ts';
 import type { HostLease, HostState } from '../ports/store.ts';
 import type { HostHold } from '../ports/task-wait.ts';
 import type { Robots, RobotsCache } from '../robots/robots-cache.ts';
@@ -23,8 +24,10 @@ import type { AttemptResult } from './task-end.ts';
  * places that they take: such a proxy may let every request hang.
  */
 export interface HostAccess {
-  /** The state of the host; the slice stores it when it releases the host. */
+  /** The state of the host, without the requests that were counted since the owner has it. */
   readonly state: HostState;
+  /** The state to store, with these requests. */
+  stateToStore(): HostState;
   /** Requests under way. */
   readonly inFlight: number;
   /**
@@ -111,6 +114,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   const { robots, now, metrics, signal, isOurs } = parts;
   const key: HostKey = lease.key;
   let state: HostState = stateAtAcquisition(lease.state, lease.isTakenOver, now());
+  const counter = createSentCounter(lease.state.sent);
   /** Requests under way, without those through proxies of callers. */
   let inFlight = 0;
   let ownInFlight = 0;
@@ -217,6 +221,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   function mayStart(): boolean {
     if (!isOurs()) return false;
     state = noteSent(state, now());
+    if (parts.resources?.isReplay !== true) counter.add(now());
     return true;
   }
 
@@ -253,6 +258,11 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   return {
     get state() {
       return state;
+    },
+    stateToStore() {
+      const { sent: _, ...others } = state;
+      const written = counter.written(now());
+      return written === undefined ? others : { ...others, sent: written };
     },
     get inFlight() {
       return inFlight + ownInFlight;

@@ -48,6 +48,7 @@ async function loaderOfRedirectingSite() {
     resources: httpResources(engine),
     quarantine: createQuarantine(Date.now),
     logger: listeningLogger().logger,
+    isOurs: () => true,
     stopped: signal,
     onChange: () => undefined,
     onFailure: (error) => void failures.push(error),

@@ -39,6 +39,8 @@ export interface RobotsLoaderParts {
   readonly now: () => number;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /** See HostAccessParts. */
+  readonly isOurs: () => boolean;
   /** Nothing is to begin any more. */
   readonly stopped: AbortSignal;
   /** A file was loaded, or loading it failed. */
@@ -120,6 +122,7 @@ export function createRobotsLoader(parts: RobotsLoaderParts): RobotsLoader {
       await robots.ask(url.origin, {
         signal,
         mayStart: access.mayStart,
+        isOurs: parts.isOurs,
         isRecorded,
         alone: aloneOf(running),
         admitRedirect: () => access.readmitRobots(running, url),

@@ -19,6 +19,7 @@ import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { readPageTask } from '../pages/read-page.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
+import { sentPoints } from '../politeness/sent-requests.ts';
 import type { Completion, Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { createSessions } from '../sessions/sessions.ts';
@@ -164,6 +165,26 @@ describe('a host worker', () => {
     const { worker: it } = worker({ sweepMs: 5 });
     await it.start();
     expect((await ended(await addNow([`${origin}/a`]))).status).toBe('completed');
+  });
+
+  it('stores how many requests it has sent while it goes on with the host, and when it releases it', async () => {
+    const { origin, host, paths, held, letGo } = await site();
+    const job = await addNow(['/a', '/b', '/held'].map((path) => origin + path));
+    // Stored after a second for the first time; a lease that a busy machine loses would mean further requests.
+    const { worker: it } = worker({ leaseMs: 3_000 });
+    await it.start();
+    const counted = async () => {
+      const points = sentPoints((await store.getHost(host))?.state.sent, Date.now());
+      return points.reduce((sum, { requests }) => sum + requests, 0);
+    };
+    await soon(() => expect(held).toHaveLength(1));
+    // The request for robots.txt counts as well.
+    await soon(async () => expect(await counted()).toBe(4));
+    expect([it.owns(host), paths.toSorted()]).toEqual([true, ['/a', '/b', '/held']]);
+    letGo();
+    await ended(job);
+    await soon(() => expect(it.owns(host)).toBe(false));
+    expect([await counted(), (await store.getHost(host))?.state.requests]).toEqual([4, 4]);
   });
 
   it('notices by a wake-up that a host it owns has new tasks', async () => {

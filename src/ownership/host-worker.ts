@@ -3,7 +3,7 @@ import type { HostId, HostKey, Incarnation, JobId } from '../model/ids.ts';
 import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { HostLease } from '../ports/store.ts';
+import type { HostLease, HostState } from '../ports/store.ts';
 import { createIntake } from './intake.ts';
 import { createSlice, type Slice, type SliceParts } from './slice.ts';
 
@@ -51,6 +51,8 @@ interface HeldLease {
   isOver: boolean;
   /** Ends the queue's entry for the host. */
   readonly letGo: () => void;
+  /** `requests` of the state that was stored last. */
+  savedRequests: number;
 }
 
 export function createHostWorker(options: HostWorkerOptions): HostWorker {
@@ -93,7 +95,12 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     // A store that went back in time has older notes about the host than its owner.
     const lease = former === null ? acquired : { ...acquired, state: former.state };
     const { promise: over, resolve: letGo } = Promise.withResolvers<void>();
-    const heldLease: HeldLease = { until: askedAt + leaseMs, isOver: false, letGo };
+    const heldLease: HeldLease = {
+      until: askedAt + leaseMs,
+      isOver: false,
+      letGo,
+      savedRequests: lease.state.requests,
+    };
     // The leases of an incarnation are lost together: the others need not find out one by one.
     const onLeaseLost = () => void renewNext().catch(() => undefined);
     const slice = createSlice(lease, {
@@ -222,6 +229,19 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       });
   }
 
+  /** Hosts that are owned for long have their states stored meanwhile, for those who look at them and for the next owner. */
+  async function saveStates(): Promise<void> {
+    const changed: { lease: HostLease; state: HostState }[] = [];
+    for (const slice of slices.values()) {
+      const { lease, state } = slice;
+      const heldLease = heldLeases.get(slice);
+      if (heldLease === undefined || heldLease.savedRequests === state.requests) continue;
+      heldLease.savedRequests = state.requests;
+      changed.push({ lease, state });
+    }
+    if (changed.length > 0) await store.saveHosts(changed);
+  }
+
   async function sweep(): Promise<void> {
     if (isStopping) return;
     if (slices.size >= maxHosts) return;
@@ -264,6 +284,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       subscriptions.push(clock.onJump(confirmLeases));
       await intake.start();
       every(leaseMs / 3, 'renewing leases', renewNext);
+      every(leaseMs / 3, 'saving the states of hosts', saveStates);
       every(leaseMs / 30, 'letting go of hosts', letGoOverdue);
       every(sweepMs, 'sweeping for hosts', sweep);
       await sweep();

@@ -233,10 +233,10 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     for (;;) {
       try {
         const until = Math.max(access.heldUntil, faultHoldUntil);
-        const isHeld = until > now();
+        const notBefore = until > now() ? Math.ceil(until) : 0;
         const how = { hold: access.hold, faultHoldUntil, hasWorked: ends.hasWorked };
-        await store.releaseHost(lease, stateAtRelease(access.state, how), isHeld ? Math.ceil(until) : 0);
-        heldJobs = isHeld ? mailbox.jobs() : [];
+        await store.releaseHost(lease, stateAtRelease(access.stateToStore(), how), notBefore);
+        heldJobs = notBefore > 0 ? mailbox.jobs() : [];
         return;
       } catch (error) {
         if (!isAway(error) || aborter.signal.aborted || !parts.isOurs()) throw error;
@@ -379,7 +379,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   return {
     lease,
     get state() {
-      return access.state;
+      return access.stateToStore();
     },
     get isLost() {
       return isLost;

@@ -14,6 +14,7 @@ import type {
 } from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob, Pace } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
+import type { SentRequests } from '../model/sent-requests.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { AccountDeletionStore } from './account-deletion-store.ts';
 import type { AccountRecordStore } from './account-store.ts';
@@ -193,6 +194,8 @@ export interface HostStore extends OptOutStore {
    * at `notBefore`, or when its next task is due, whichever is later. A lost lease changes nothing.
    */
   releaseHost(lease: LeaseRef, state: HostState, notBefore: number): Promise<void>;
+  /** Keeps the states of owned hosts meanwhile. A lost lease changes nothing; hosts that a transaction locks may be left out. */
+  saveHosts(hosts: readonly { readonly lease: LeaseRef; readonly state: HostState }[]): Promise<void>;
   /**
    * Ends every lease of owners that are known to be dead, because this process alone may use the store. A host that
    * has ready tasks and is not held is due then, also when the clock was set back since they came.
@@ -325,6 +328,8 @@ export interface HostState {
   readonly faults?: number;
   /** Why the host was released until a later time; missing when it was not. */
   readonly hold?: HostHold;
+  /** Requests sent within the last hour; missing when there were none. */
+  readonly sent?: SentRequests;
 }
 
 export interface BreakerState {

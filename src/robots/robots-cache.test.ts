@@ -196,7 +196,7 @@ describe('an answer that is not the file', () => {
       socket.destroy();
     });
     const { cache, store } = cacheOver();
-    await expect(cache.ask(origin, { ...ADMITTED, mayStart: () => isOurs })).rejects.toMatchObject({
+    await expect(cache.ask(origin, { ...ADMITTED, isOurs: () => isOurs })).rejects.toMatchObject({
       code: 'CANCELLED',
     });
     expect([cache.recall(origin), store.entries.size]).toEqual([null, 0]);

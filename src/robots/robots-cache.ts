@@ -55,6 +55,8 @@ export interface LookedUp {
 
 /** How robots.txt is requested. For `signal`, `mayStart` and `proxy` see FetchRequest. */
 export interface RobotsRequest extends Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'> {
+  /** False once the asking process may no longer own the host. */
+  readonly isOurs?: () => boolean;
   readonly isRecorded?: boolean;
   readonly alone?: JobId | null;
   /**
@@ -136,7 +138,7 @@ export function createRobotsCache(parts: {
     const { alone = null } = request;
     const fetched = await fetchRobots(engine, origin, request);
     // An owner that was stopped for so long that it lost the host finds its own time limits passed, not the host's.
-    if ('failure' in fetched && request.mayStart?.() === false) {
+    if ('failure' in fetched && request.isOurs?.() === false) {
       throw new ScrapifieError(
         'CANCELLED',
         `The robots.txt of ${origin} was read by another owner of the host meanwhile`,

@@ -1496,6 +1496,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/domains/{host}/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests sent to a host within the last hour, and what its policy allows
+         * @description Counted by the owner of the host and stored every ten seconds while it works. What a browser loads besides the document of a page is not counted. Needs a key with the scope `jobs:read` of the account "default".
+         */
+        get: operations["listDomainRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/owner-requests": {
         parameters: {
             query?: never;
@@ -2936,6 +2956,36 @@ export interface components {
             updatedAt: string;
             links: {
                 self: string;
+            };
+        };
+        DomainRequests: {
+            host: string;
+            /**
+             * Format: date-time
+             * @description When the first bucket of the hour begins.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description When the last bucket ends, which is the present one.
+             */
+            until: string;
+            /** @description The length of a bucket. */
+            bucketMs: number;
+            /** @description The buckets in which requests were sent, oldest first. */
+            points: {
+                /**
+                 * Format: date-time
+                 * @description When the bucket begins.
+                 */
+                at: string;
+                requests: number;
+            }[];
+            limit: {
+                /** @description Requests per second by the policy in force now; null: unlimited. */
+                perSecond: number | null;
+                /** @description The most requests that the policy allows in a bucket, with its burst; null: unlimited. */
+                perBucket: number | null;
             };
         };
         /** @description What the host has taught; null while that is nothing. */
@@ -18658,6 +18708,50 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["RobotsTest"];
+                    };
+                };
+            };
+            /** @description The request cannot be done as it is. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The server, or the site asked, could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listDomainRequests: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["DomainRequests"];
                     };
                 };
             };

@@ -81,6 +81,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /v1/proxies': 'getProxies',
   'GET /v1/domains': 'listDomains',
   'GET /v1/domains/:host': 'getDomain',
+  'GET /v1/domains/:host/requests': 'listDomainRequests',
   'POST /v1/domains/:host/robots-test': 'testRobots',
   'POST /v1/domains/:host/opt-out': 'addOptOut',
   'DELETE /v1/domains/:host/opt-out': 'removeOptOut',

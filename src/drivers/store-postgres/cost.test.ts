@@ -47,10 +47,11 @@ describe('what the crawl does all the time', () => {
       acquire: await statements(() => own(store, 'h1.test')),
       claim: await statements(() => claim(store, a, 50)),
       renew: await statements(() => store.renewHosts([a, a, a], T0, LEASE_MS)),
+      save: await statements(() => store.saveHosts([{ lease: a, state: a.state }])),
       commit: await statements(() => store.commit(batch, T0)),
       release: await statements(() => store.releaseHost(a, a.state, T0, T0)),
       create: await statements(() => createJob(store, urlsOn('b.test', 100))),
-    }).toEqual({ offer: 1, acquire: 1, claim: 1, renew: 1, commit: 1, release: 1, create: 1 });
+    }).toEqual({ offer: 1, acquire: 1, claim: 1, renew: 1, save: 1, commit: 1, release: 1, create: 1 });
   });
 
   it('waits for the disk when results are stored, and not when they are only begun', async () => {

@@ -85,6 +85,26 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
       ]);
     },
 
+    async saveHosts(hosts) {
+      if (hosts.length === 0) return;
+      // Waits for no lock, so that it cannot be part of a deadlock.
+      await database.query(
+        `WITH held AS (
+           SELECT h.id, l.state
+           FROM unnest($1::bigint[], lease_epochs($2, $3), $4::text[]) AS l (id, epoch, state)
+           JOIN hosts h ON h.id = l.id AND h.epoch = l.epoch AND h.owner IS NOT NULL
+           FOR NO KEY UPDATE OF h SKIP LOCKED
+         )
+         UPDATE hosts SET state = held.state::jsonb FROM held WHERE hosts.id = held.id`,
+        [
+          hosts.map(({ lease }) => lease.hostId),
+          hosts.map(({ lease }) => lease.epoch),
+          hosts.map(({ lease }) => lease.incarnation),
+          hosts.map(({ state }) => jsonParameter(state)),
+        ],
+      );
+    },
+
     releaseAllHosts() {
       return Promise.reject(
         new Error('A PostgreSQL store is shared: it cannot be known that all owners of hosts are dead.'),

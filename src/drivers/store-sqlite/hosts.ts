@@ -166,6 +166,13 @@ export function createSqliteHostStore(
       );
     },
 
+    saveHosts(hosts) {
+      for (const { lease, state } of hosts) {
+        if (!holds(database, incarnation, lease)) continue;
+        database.run('UPDATE hosts SET state = ? WHERE id = ?', JSON.stringify(state), lease.hostId);
+      }
+    },
+
     releaseAllHosts() {
       database.run(
         `UPDATE hosts SET next_at = max(?, blocked_until) WHERE owner IS NULL AND next_at > max(?, blocked_until)

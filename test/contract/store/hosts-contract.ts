@@ -125,6 +125,29 @@ export function hostsContract(holds: Claim<TimedStore>): void {
     expect((await store.commit([done(current, task)], later)).rejected).toEqual([]);
   });
 
+  holds('keeps the states of owned hosts meanwhile, and none of a lost lease', async (store) => {
+    await createJob(store, [...urlsOn('a.test', 2), ...urlsOn('b.test', 2), ...urlsOn('c.test', 2)]);
+    const [a, b, c] = [await own(store, 'a.test'), await own(store, 'b.test'), await own(store, 'c.test')];
+    const stateOf = async (host: string) => (await store.getHost(host as HostKey))?.state;
+    const released: HostState = { ...HOST_STATE, requests: 4 };
+    await store.releaseHost(c, released, T0, T0);
+    const later = T0 + LEASE_MS + 1;
+    expect(await store.renewHosts([a], T0 + LEASE_MS - 1, LEASE_MS)).toEqual([]);
+    const next = await own(store, 'b.test', later, 'two');
+    const saved: HostState = { ...HOST_STATE, requests: 7, sent: { first: 12, counts: '5,,2' } };
+    await store.saveHosts([a, b, c].map((lease) => ({ lease, state: saved })));
+    expect([await stateOf('a.test'), await stateOf('b.test'), await stateOf('c.test')]).toEqual([
+      saved,
+      next.state,
+      released,
+    ]);
+    await store.saveHosts([]);
+    // The owner has the host as before, and the next one begins with what was saved.
+    expect(await store.renewHosts([a], later, LEASE_MS)).toEqual([]);
+    const after = await own(store, 'a.test', later + LEASE_MS + 1, 'two');
+    expect(after).toMatchObject({ isTakenOver: true, state: saved });
+  });
+
   holds('keeps a lease alive by renewing it', async (store) => {
     await createJob(store, [...urlsOn('a.test', 2), ...urlsOn('b.test', 2)]);
     const a = await own(store, 'a.test');

@@ -11,6 +11,7 @@ import { Time } from '../../kit/time.tsx';
 import styles from './domains.module.css';
 import { BreakerBadge } from './domains-page.tsx';
 import { OptOutCard } from './opt-out-card.tsx';
+import { RequestCard } from './request-chart.tsx';
 import { RobotsTester } from './robots-tester.tsx';
 
 export type Domain = Data<'getDomain'>;
@@ -55,6 +56,7 @@ const Loaded = ({ domain }: { readonly domain: Domain }) => (
         <Figure label="Speed" value={formatPercent(domain.rateFactor)} about="of what the policy allows" />
         <Figure label="Last request" value={<Time at={domain.lastRequestAt} />} />
       </Columns>
+      <RequestCard host={domain.host} />
       <Columns min="wide">
         <Card title="Policy in force">
           <PolicyView policy={domain.policy} />

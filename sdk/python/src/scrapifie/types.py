@@ -885,6 +885,33 @@ class Credential(TypedDict):
     links: KeyLinks
 
 
+_DomainRequestsReserved = TypedDict("_DomainRequestsReserved", {"from": "str"}, total=False)
+
+
+class DomainRequests(_DomainRequestsReserved):
+    host: str
+    #: When the last bucket ends, which is the present one.
+    until: str
+    #: The length of a bucket.
+    bucketMs: int
+    #: The buckets in which requests were sent, oldest first.
+    points: list[DomainRequestsPoints]
+    limit: DomainRequestsLimit
+
+
+class DomainRequestsPoints(TypedDict):
+    #: When the bucket begins.
+    at: str
+    requests: int
+
+
+class DomainRequestsLimit(TypedDict):
+    #: Requests per second by the policy in force now; null: unlimited.
+    perSecond: float | None
+    #: The most requests that the policy allows in a bucket, with its burst; null: unlimited.
+    perBucket: int | None
+
+
 class DomainStrategy(TypedDict):
     pass
 
