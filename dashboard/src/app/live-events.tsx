@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from 'react';
+import { sessionQuery } from '../api/session.ts';
 
 export interface LiveEvent {
   readonly id: string;
@@ -40,6 +41,7 @@ const TYPES = [
 const BATCH_MS = 500;
 /** How often lists are asked for again while events of their kind come in. */
 const REFRESH_MS = 2_000;
+const REOPEN_MS = 3_000;
 
 /** Which queries show something else after an event of this family. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
@@ -59,7 +61,9 @@ export function LiveEvents({ children }: { readonly children: ReactNode }) {
   const listeners = useRef(new Set<Listener>());
 
   useEffect(() => {
-    const source = new EventSource('/v1/events');
+    let source: EventSource;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    let wasLost = false;
     let waiting: LiveEvent[] = [];
     const stale = new Set<string>();
     const deliver = () => {
@@ -76,11 +80,29 @@ export function LiveEvents({ children }: { readonly children: ReactNode }) {
     const onEvent = (event: MessageEvent<string>) => {
       waiting.push({ id: event.lastEventId, type: event.type, data: JSON.parse(event.data) });
     };
-    for (const type of TYPES) source.addEventListener(type, onEvent);
-    source.onopen = () => setIsConnected(true);
-    source.onerror = () => setIsConnected(false);
+    const open = () => {
+      source = new EventSource('/v1/events');
+      for (const type of TYPES) source.addEventListener(type, onEvent);
+      source.onopen = () => {
+        setIsConnected(true);
+        // What happened meanwhile is in no event, and what failed meanwhile may work now.
+        if (wasLost) void client.invalidateQueries();
+        wasLost = false;
+      };
+      source.onerror = () => {
+        setIsConnected(false);
+        wasLost = true;
+        // The browser connects again by itself after a broken connection, but not after an answer that is no stream:
+        // a proxy without its server, or a session that has ended.
+        if (source.readyState !== EventSource.CLOSED) return;
+        void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+        again = setTimeout(open, REOPEN_MS);
+      };
+    };
+    open();
     const timers = [setInterval(deliver, BATCH_MS), setInterval(refresh, REFRESH_MS)];
     return () => {
+      clearTimeout(again);
       source.close();
       for (const timer of timers) clearInterval(timer);
     };

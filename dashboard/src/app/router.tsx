@@ -1,4 +1,4 @@
-import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute, createRouter } from '@tanstack/react-router';
 import { accountsRoutes } from '../features/accounts/routes.ts';
 import { auditRoutes } from '../features/audit/routes.ts';
 import { domainsRoutes } from '../features/domains/routes.ts';
@@ -18,12 +18,13 @@ import { systemRoutes } from '../features/system/routes.ts';
 import { usageRoutes } from '../features/usage/routes.ts';
 import { webhooksRoutes } from '../features/webhooks/routes.ts';
 import { CrashPage } from './crash-page.tsx';
+import { lazyPage } from './lazy-page.tsx';
 import { rootRoute, signedInRoute } from './root-route.tsx';
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
 });
 
 /** The owned components on one page, for people who build pages. */
@@ -32,7 +33,7 @@ const kitRoutes = __DEV_ROUTES__
       createRoute({
         getParentRoute: () => rootRoute,
         path: '/kit',
-        component: lazyRouteComponent(() => import('../kit/kit-page.tsx'), 'KitPage'),
+        component: lazyPage(() => import('../kit/kit-page.tsx'), 'KitPage'),
       }),
     ]
   : [];

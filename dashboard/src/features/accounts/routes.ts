@@ -1,16 +1,17 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/accounts',
-  component: lazyRouteComponent(() => import('./accounts-page.tsx'), 'AccountsPage'),
+  component: lazyPage(() => import('./accounts-page.tsx'), 'AccountsPage'),
 });
 
 const accountRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/accounts/$id',
-  component: lazyRouteComponent(() => import('./account-page.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('./account-page.tsx'), 'AccountPage'),
 });
 
 export const accountsRoutes = [listRoute, accountRoute] as const;

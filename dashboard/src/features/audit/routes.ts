@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export interface AuditSearch {
@@ -18,7 +19,7 @@ const auditRoute = createRoute({
     ...(text(actor) && { actor: String(actor) }),
     ...(text(target) && { target: String(target) }),
   }),
-  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });
 
 export const auditRoutes = [auditRoute] as const;

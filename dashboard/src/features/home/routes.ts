@@ -1,10 +1,11 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/',
-  component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
+  component: lazyPage(() => import('./home-page.tsx'), 'HomePage'),
 });
 
 export const homeRoutes = [listRoute] as const;

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 import { textOf } from './row-search.ts';
 
@@ -31,7 +32,7 @@ const urlRoute = createRoute({
       ...(typeof raw.n === 'number' && { n: raw.n }),
     };
   },
-  component: lazyRouteComponent(() => import('./url-page.tsx'), 'UrlPage'),
+  component: lazyPage(() => import('./url-page.tsx'), 'UrlPage'),
 });
 
 export const jobPagesRoutes = [urlRoute] as const;

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 import { readJobSearch, readJobsSearch, readNewJobSearch } from './address.ts';
 
@@ -6,21 +7,21 @@ const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/jobs',
   validateSearch: readJobsSearch,
-  component: lazyRouteComponent(() => import('./jobs-page.tsx'), 'JobsPage'),
+  component: lazyPage(() => import('./jobs-page.tsx'), 'JobsPage'),
 });
 
 const newRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/jobs/new',
   validateSearch: readNewJobSearch,
-  component: lazyRouteComponent(() => import('./new-job-page.tsx'), 'NewJobPage'),
+  component: lazyPage(() => import('./new-job-page.tsx'), 'NewJobPage'),
 });
 
 const jobRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/jobs/$id',
   validateSearch: readJobSearch,
-  component: lazyRouteComponent(() => import('./job-page.tsx'), 'JobPage'),
+  component: lazyPage(() => import('./job-page.tsx'), 'JobPage'),
 });
 
 export const jobsRoutes = [listRoute, newRoute, jobRoute] as const;

@@ -1,10 +1,11 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/keys',
-  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 });
 
 export const keysRoutes = [listRoute] as const;

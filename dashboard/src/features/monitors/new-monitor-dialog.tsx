@@ -117,7 +117,7 @@ export function NewMonitorDialog({
             prefix="schedule."
           />
           <Row align="start">
-            <Field label="Tell me by" error={problemOf(failure, 'notify')}>
+            <Field label="Tell me by">
               <Select
                 value={form.channel}
                 onChange={(event) => set({ channel: event.target.value as MonitorForm['channel'] })}
@@ -129,7 +129,11 @@ export function NewMonitorDialog({
               </Select>
             </Field>
             {form.channel !== 'none' && (
-              <Field label="Address" hint={CHANNEL_HINTS[form.channel]} error={problems.address}>
+              <Field
+                label="Address"
+                hint={CHANNEL_HINTS[form.channel]}
+                error={problems.address ?? problemOf(failure, 'notify')}
+              >
                 <TextInput value={form.address} onChange={(event) => set({ address: event.target.value })} />
               </Field>
             )}

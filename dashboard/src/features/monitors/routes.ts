@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export interface MonitorsSearch {
@@ -14,7 +15,7 @@ const listRoute = createRoute({
     ...(isNew === true && { new: true }),
     ...(typeof url === 'string' && url !== '' && { url }),
   }),
-  component: lazyRouteComponent(() => import('./monitors-page.tsx'), 'MonitorsPage'),
+  component: lazyPage(() => import('./monitors-page.tsx'), 'MonitorsPage'),
 });
 
 export const CHANGE_KINDS = ['ADDED', 'REMOVED', 'MODIFIED', 'MOVED', 'REVERTED'] as const;
@@ -27,7 +28,7 @@ const monitorRoute = createRoute({
     const known = CHANGE_KINDS.find((name) => name === kind);
     return known === undefined ? {} : { kind: known };
   },
-  component: lazyRouteComponent(() => import('./monitor-page.tsx'), 'MonitorPage'),
+  component: lazyPage(() => import('./monitor-page.tsx'), 'MonitorPage'),
 });
 
 export const monitorsRoutes = [listRoute, monitorRoute] as const;

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export const RESULT_TABS = [
@@ -46,7 +47,7 @@ export const playgroundRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/playground',
   validateSearch,
-  component: lazyRouteComponent(() => import('./playground-page.tsx'), 'PlaygroundPage'),
+  component: lazyPage(() => import('./playground-page.tsx'), 'PlaygroundPage'),
 });
 
 export const playgroundRoutes = [playgroundRoute] as const;

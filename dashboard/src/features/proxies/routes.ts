@@ -1,10 +1,11 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/proxies',
-  component: lazyRouteComponent(() => import('./proxies-page.tsx'), 'ProxiesPage'),
+  component: lazyPage(() => import('./proxies-page.tsx'), 'ProxiesPage'),
 });
 
 export const proxiesRoutes = [listRoute] as const;

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export type QueryLanguage = 'typed' | 'sql';
@@ -18,7 +19,7 @@ const queryRoute = createRoute({
     view: view === 'chart' ? 'chart' : 'table',
     ...(typeof text === 'string' && text !== '' && { text }),
   }),
-  component: lazyRouteComponent(() => import('./query-page.tsx'), 'QueryPage'),
+  component: lazyPage(() => import('./query-page.tsx'), 'QueryPage'),
 });
 
 export const queryRoutes = [queryRoute] as const;

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export interface SchedulesSearch {
@@ -17,13 +18,13 @@ const listRoute = createRoute({
     ...(typeof job === 'object' && job !== null && { job: JSON.stringify(job) }),
     ...(view === 'calendar' && { view }),
   }),
-  component: lazyRouteComponent(() => import('./schedules-page.tsx'), 'SchedulesPage'),
+  component: lazyPage(() => import('./schedules-page.tsx'), 'SchedulesPage'),
 });
 
 const scheduleRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/schedules/$id',
-  component: lazyRouteComponent(() => import('./schedule-page.tsx'), 'SchedulePage'),
+  component: lazyPage(() => import('./schedule-page.tsx'), 'SchedulePage'),
 });
 
 export const schedulesRoutes = [listRoute, scheduleRoute] as const;

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export interface PageSearch {
@@ -13,7 +14,7 @@ const searchRoute = createRoute({
     ...(q !== undefined && q !== '' && { q: String(q) }),
     ...(typeof host === 'string' && host !== '' && { host }),
   }),
-  component: lazyRouteComponent(() => import('./search-page.tsx'), 'SearchPage'),
+  component: lazyPage(() => import('./search-page.tsx'), 'SearchPage'),
 });
 
 export const searchRoutes = [searchRoute] as const;

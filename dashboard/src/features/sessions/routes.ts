@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 const TABS = ['sessions', 'credentials'] as const;
@@ -10,7 +11,7 @@ const listRoute = createRoute({
   validateSearch: ({ tab }: Record<string, unknown>): { readonly tab: SessionsTab } => ({
     tab: TABS.find((name) => name === tab) ?? 'sessions',
   }),
-  component: lazyRouteComponent(() => import('./sessions-page.tsx'), 'SessionsPage'),
+  component: lazyPage(() => import('./sessions-page.tsx'), 'SessionsPage'),
 });
 
 export const sessionsRoutes = [listRoute] as const;

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 const TABS = ['overview', 'doctor', 'log', 'settings'] as const;
@@ -26,7 +27,7 @@ const systemRoute = createRoute({
       ...(typeof text === 'string' && text !== '' && { text }),
     };
   },
-  component: lazyRouteComponent(() => import('./system-page.tsx'), 'SystemPage'),
+  component: lazyPage(() => import('./system-page.tsx'), 'SystemPage'),
 });
 
 export const systemRoutes = [systemRoute] as const;

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.tsx';
 import { signedInRoute } from '../../app/root-route.tsx';
 import { DAYS, GROUPS, type Group } from './queries.ts';
 
@@ -15,7 +16,7 @@ const usageRoute = createRoute({
     const days = DAYS.find((count) => count === Number(search.days));
     return { ...(by !== undefined && { by }), ...(days !== undefined && { days }) };
   },
-  component: lazyRouteComponent(() => import('./usage-page.tsx'), 'UsagePage'),
+  component: lazyPage(() => import('./usage-page.tsx'), 'UsagePage'),
 });
 
 export const usageRoutes = [usageRoute] as const;

@@ -11,6 +11,9 @@ import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { accountQuery, DAYS, eachDay, GROUPS, type Group, type UsageRow, usageQuery } from './queries.ts';
 
+/** The height of the cards of limits, but for the space around a skeleton. */
+const LIMITS_PX = 150;
+
 const route = getRouteApi('/signed-in/usage');
 
 export function UsagePage() {
@@ -63,48 +66,67 @@ const sum = (rows: readonly UsageRow[], pick: (row: UsageRow) => number): number
 function Totals({ days }: { readonly days: number }) {
   const usage = useQuery(usageQuery('day', days));
   return (
-    <QueryView query={usage} skeleton={<Skeleton lines={2} height={140} />}>
-      {({ items }) => {
-        const pages = eachDay(items, days, (row) => row.pages);
-        const credits = eachDay(items, days, (row) => row.credits);
-        return (
-          <Stack>
-            <Columns min="narrow">
-              <Figure label="Pages" value={formatNumber(sum(items, (row) => row.pages))} />
-              <Figure label="Requests" value={formatNumber(sum(items, (row) => row.attempts))} />
-              <Figure label="Traffic" value={formatBytes(sum(items, (row) => row.bytes))} />
-              <Figure label="Browser time" value={formatDuration(sum(items, (row) => row.browserMs))} />
-              <Figure label="Credits" value={formatNumber(sum(items, (row) => row.credits))} />
-            </Columns>
-            <Columns min="wide">
-              <Card title="Pages a day">
-                <Chart
-                  isUtc
-                  label={`Pages a day, last ${days} days`}
-                  x={pages.x}
-                  series={[{ label: 'pages', values: pages.values, shape: 'bars' }]}
-                />
-              </Card>
-              <Card title="Credits a day">
-                <Chart
-                  isUtc
-                  label={`Credits a day, last ${days} days`}
-                  x={credits.x}
-                  series={[{ label: 'credits', values: credits.values, shape: 'bars', color: 2 }]}
-                />
-              </Card>
-            </Columns>
-          </Stack>
-        );
-      }}
+    <QueryView query={usage} skeleton={<TotalsView items={null} days={days} />}>
+      {({ items }) => <TotalsView items={items} days={days} />}
     </QueryView>
+  );
+}
+
+/** Figures and charts of the time; `items` is null while they are loaded, with the same places for them. */
+function TotalsView({ items, days }: { readonly items: readonly UsageRow[] | null; readonly days: number }) {
+  const total = (format: (value: number) => string, pick: (row: UsageRow) => number) =>
+    items === null ? '…' : format(sum(items, pick));
+  return (
+    <Stack>
+      <Columns min="narrow">
+        <Figure label="Pages" value={total(formatNumber, (row) => row.pages)} />
+        <Figure label="Requests" value={total(formatNumber, (row) => row.attempts)} />
+        <Figure label="Traffic" value={total(formatBytes, (row) => row.bytes)} />
+        <Figure label="Browser time" value={total(formatDuration, (row) => row.browserMs)} />
+        <Figure label="Credits" value={total(formatNumber, (row) => row.credits)} />
+      </Columns>
+      <Columns min="wide">
+        <DaysCard name="Pages" items={items} days={days} pick={(row) => row.pages} color={1} />
+        <DaysCard name="Credits" items={items} days={days} pick={(row) => row.credits} color={2} />
+      </Columns>
+    </Stack>
+  );
+}
+
+function DaysCard({
+  name,
+  items,
+  days,
+  pick,
+  color,
+}: {
+  readonly name: string;
+  readonly items: readonly UsageRow[] | null;
+  readonly days: number;
+  readonly pick: (row: UsageRow) => number;
+  readonly color: 1 | 2;
+}) {
+  const { x, values } = eachDay(items ?? [], days, pick);
+  return (
+    <Card title={`${name} a day`}>
+      {items === null ? (
+        <Skeleton lines={1} height={216} />
+      ) : (
+        <Chart
+          isUtc
+          label={`${name} a day, last ${days} days`}
+          x={x}
+          series={[{ label: name.toLowerCase(), values, shape: 'bars', color }]}
+        />
+      )}
+    </Card>
   );
 }
 
 function Limits() {
   const account = useQuery(accountQuery);
   return (
-    <QueryView query={account} skeleton={<Skeleton lines={2} />}>
+    <QueryView query={account} skeleton={<Skeleton lines={1} height={LIMITS_PX} />}>
       {({ plan, limits, used, credits }) => (
         <Columns>
           <Card title="Credits" about={`Plan: ${plan}`}>
