@@ -1,6 +1,6 @@
-import { type CDPSession, chromium } from 'playwright-core';
-import { findBrowser } from '../../src/fetch/browser/pool/find-browser.ts';
+import type { CDPSession } from 'playwright-core';
 import type { MeasuredServer } from '../api/server.ts';
+import { openVisitor } from './visitor.ts';
 
 export interface ScrollFigures {
   readonly rows: number;
@@ -60,30 +60,20 @@ const scrollScript = (pixels: number): string => `new Promise((resolve) => {
 
 /** Scrolls through all pages of a job in the dashboard, from the first to the last. */
 export async function scrollThrough(
-  { origin, apiKey }: MeasuredServer,
+  server: MeasuredServer,
   jobId: string,
   rows: number,
 ): Promise<ScrollFigures> {
-  const found = await findBrowser({ executable: null, env: process.env });
-  if (found === null) throw new Error('There is no Chromium on this machine.');
-  const browser = await chromium.launch({
-    executablePath: found.path,
-    chromiumSandbox: process.getuid?.() !== 0,
-  });
+  const visitor = await openVisitor(server);
   try {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-    const signedIn = await context.request.post(`${origin}/dashboard/session`, {
-      data: { key: apiKey },
-      headers: { 'x-scrapifie-dashboard': '1' },
-    });
-    if (!signedIn.ok()) throw new Error(`The sign-in was answered with ${signedIn.status()}.`);
+    const context = await visitor.enter();
     const page = await context.newPage();
     const asked: number[] = [];
     page.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url());
       if (pathname.endsWith('/rows')) asked.push(Number(searchParams.get('limit')));
     });
-    await page.goto(`${origin}/jobs/${jobId}?tab=pages`);
+    await page.goto(`${server.origin}/jobs/${jobId}?tab=pages`);
     await page.locator(`${GRID} [role="row"][aria-rowindex="2"]`).waitFor({ timeout: 60_000 });
     await page
       .getByText(`${rows.toLocaleString('en-US')} rows`, { exact: true })
@@ -117,6 +107,6 @@ export async function scrollThrough(
       seconds: (performance.now() - startedAt) / 1_000,
     };
   } finally {
-    await browser.close();
+    await visitor.close();
   }
 }
