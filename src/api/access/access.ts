@@ -40,6 +40,11 @@ export interface Guard {
   readonly onLogin: (key: ApiKey, address: string, operation: string) => void;
 }
 
+/** Method and route; all that the dashboard reads for a signed-in browser is one operation, so that it does not fill the log. */
+function operationOf({ signIn, method, routeOptions }: FastifyRequest): string {
+  return signIn !== null && method === 'GET' ? 'GET by the dashboard' : `${method} ${routeOptions.url}`;
+}
+
 /** Puts a key check and the rate limits of key and account before every route added afterwards. */
 export function guardRoutes(app: App, guard: Guard): Authentication {
   app.decorateRequest('key', null);
@@ -65,7 +70,7 @@ export function guardRoutes(app: App, guard: Guard): Authentication {
     const refusal = refusalOf(request.key, access);
     if (refusal !== null) throw new ScrapifieError('FORBIDDEN', refusal);
     await countIn(request.key, reply, guard);
-    guard.onLogin(request.key, request.ip, `${request.method} ${request.routeOptions.url}`);
+    guard.onLogin(request.key, request.ip, operationOf(request));
   });
   return {
     async check(request, reply, isRemembered, identify) {

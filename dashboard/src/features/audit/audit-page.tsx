@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Activity } from 'lucide-react';
 import { useState } from 'react';
@@ -12,8 +13,16 @@ import { ListView, useList } from '../../kit/list-view.tsx';
 import { EmptyState } from '../../kit/states.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
+import { keysQuery } from '../keys/queries.ts';
 
 type Entry = Item<'listAudit'>;
+
+/** The plain values of an entry in a line; the rest stands behind “Details”. */
+const summaryOf = (details: Entry['details']): string =>
+  Object.values(details)
+    .filter((value) => typeof value !== 'object' && value !== '')
+    .join(' · ');
+
 const route = getRouteApi('/signed-in/audit');
 const FILTERS = ['action', 'actor', 'target'] as const;
 
@@ -25,11 +34,21 @@ export function AuditPage() {
   const list = useList(['audit', search], (cursor, signal) =>
     api.get('/v1/audit', { query: { ...search, ...(cursor && { cursor }), limit: 50 }, signal }),
   );
+  const keys = useQuery(keysQuery());
+  const nameOf = (actor: string) => {
+    const key = keys.data?.items.find(({ id }) => id === actor);
+    return key === undefined ? <code>{actor.slice(0, 20)}</code> : key.name;
+  };
   const columns: readonly Column<Entry>[] = [
     { id: 'at', head: 'When', cell: ({ at }) => <Time at={at} /> },
     { id: 'action', head: 'Action', cell: ({ action }) => <code>{action}</code> },
-    { id: 'actor', head: 'By', isSecondary: true, cell: ({ actor }) => actor },
-    { id: 'target', head: 'On', isWide: true, cell: ({ target }) => target },
+    { id: 'actor', head: 'By', isSecondary: true, cell: ({ actor }) => nameOf(actor) },
+    {
+      id: 'target',
+      head: 'On',
+      isWide: true,
+      cell: ({ target, details }) => `${target} ${summaryOf(details)}`,
+    },
     {
       id: 'open',
       head: <span className="visually-hidden">Details</span>,
@@ -52,6 +71,7 @@ export function AuditPage() {
           {FILTERS.map((name) => (
             <Field key={name} label={{ action: 'Action', actor: 'By', target: 'On' }[name]}>
               <TextInput
+                {...(name === 'action' && { list: 'audit-actions' })}
                 defaultValue={search[name] ?? ''}
                 onBlur={(event) => setFilter(name, event.target.value)}
                 onKeyDown={(event) => event.key === 'Enter' && setFilter(name, event.currentTarget.value)}
@@ -59,6 +79,11 @@ export function AuditPage() {
             </Field>
           ))}
         </Row>
+        <datalist id="audit-actions">
+          {[...new Set(list.items?.map(({ action }) => action))].map((action) => (
+            <option key={action}>{action}</option>
+          ))}
+        </datalist>
         <Card isFlush>
           <ListView
             list={list}

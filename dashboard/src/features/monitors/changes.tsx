@@ -90,8 +90,8 @@ export function Changes({ monitor: id }: { readonly monitor: string }) {
         list={list}
         empty={
           <EmptyState icon={GitCompare} title="Nothing has changed yet">
-            A change has to show in three looks in a row before it is reported, so that ads, counters and
-            outages are not.
+            A page that seems changed is looked at again within a minute or two, and a change that shows three
+            times in a row is reported. So ads, counters and outages are not.
           </EmptyState>
         }
       >

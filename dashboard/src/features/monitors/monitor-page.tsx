@@ -26,6 +26,8 @@ export function MonitorPage() {
   const monitor = useQuery({
     queryKey: ['monitors', id],
     queryFn: ({ signal }) => api.get('/v1/monitors/{id}', { params: { id }, signal }),
+    // A check lasts seconds, and begins at once where a monitor is new or is told to check.
+    refetchInterval: 3_000,
   });
   return <QueryView query={monitor}>{(found) => <Loaded monitor={found} />}</QueryView>;
 }
@@ -57,7 +59,9 @@ function Loaded({ monitor }: { readonly monitor: Monitor }) {
           <Figure label="Next check" value={<Time at={monitor.nextCheckAt} />} />
         </Columns>
         {lastCheck === null && (
-          <Notice>The first check makes the baseline. Changes are reported from the second one on.</Notice>
+          <Notice>
+            The first check is under way and makes the baseline. Changes are reported from the next one on.
+          </Notice>
         )}
         {lastCheck !== null && lastCheck.failed > 0 && (
           <Notice tone="warn">
@@ -87,7 +91,10 @@ function Actions({ monitor: { id, name, status } }: { readonly monitor: Monitor 
         icon={RefreshCw}
         isBusy={action.isBusy}
         onClick={() =>
-          action.run(() => api.post('/v1/monitors/{id}/run', { params }), 'A check has started.')
+          action.run(
+            () => api.post('/v1/monitors/{id}/run', { params }),
+            'A check is under way; what it finds appears here.',
+          )
         }
       >
         Check now
