@@ -6,6 +6,7 @@ import { EmptyState } from '../kit/states.tsx';
 /** Shown in place of a page whose code has failed. A page of another version of the server is the usual cause. */
 export const CrashPage = ({ error }: { readonly error: unknown }) => (
   <EmptyState
+    isPage
     icon={Bug}
     title="This page has failed"
     actions={

@@ -4,6 +4,7 @@ import { EmptyState } from '../kit/states.tsx';
 
 export const NotFoundPage = () => (
   <EmptyState
+    isPage
     icon={Compass}
     title="There is no such page"
     actions={<LinkButton to="/">Go to the start</LinkButton>}

@@ -11,14 +11,18 @@ import styles from './states.module.css';
 export function EmptyState({
   icon: Icon,
   title,
+  isPage = false,
   actions,
   children,
 }: {
   readonly icon?: LucideIcon;
   readonly title: string;
+  /** It stands in place of a whole page, and its title is that of the page. */
+  readonly isPage?: boolean;
   readonly actions?: ReactNode;
   readonly children?: ReactNode;
 }) {
+  const Heading = isPage ? 'h1' : 'h3';
   return (
     <div className={styles.empty}>
       {Icon && (
@@ -26,7 +30,7 @@ export function EmptyState({
           <Icon size={22} aria-hidden />
         </span>
       )}
-      <h3>{title}</h3>
+      <Heading>{title}</Heading>
       {children !== undefined && <div className={styles.emptyText}>{children}</div>}
       {actions !== undefined && <div className={styles.emptyActions}>{actions}</div>}
     </div>

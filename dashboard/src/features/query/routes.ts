@@ -7,9 +7,12 @@ export type ResultView = 'table' | 'chart';
 
 export interface QuerySearch {
   readonly language: QueryLanguage;
-  readonly text?: string;
+  readonly text?: string | undefined;
   readonly view: ResultView;
 }
+
+const textOf = (value: unknown): string | undefined =>
+  value === undefined || value === null || value === '' ? undefined : String(value);
 
 const queryRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -17,7 +20,8 @@ const queryRoute = createRoute({
   validateSearch: ({ language, text, view }: Record<string, unknown>): QuerySearch => ({
     language: language === 'sql' ? 'sql' : 'typed',
     view: view === 'chart' ? 'chart' : 'table',
-    ...(typeof text === 'string' && text !== '' && { text }),
+    // The router reads a text that is JSON as what it says, and leaves what is not taken from the address as it is.
+    text: typeof text === 'object' && text !== null ? JSON.stringify(text, null, 2) : textOf(text),
   }),
   component: lazyPage(() => import('./query-page.tsx'), 'QueryPage'),
 });

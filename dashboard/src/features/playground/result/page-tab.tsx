@@ -83,6 +83,14 @@ export function PageTab({ run }: { readonly run: Run }) {
 
 function StoredRender({ run }: { readonly run: Run }) {
   const number = useQuery(pageNumberQuery(run.jobId));
+  const { contentType } = run.page;
+  if (!/html/i.test(contentType ?? 'html')) {
+    return (
+      <EmptyState title="Nothing to render">
+        {`The server sent ${contentType}, which is no web page. Its text is under “Markdown” and “Data”.`}
+      </EmptyState>
+    );
+  }
   return (
     <QueryView query={number} skeleton={<div className={styles.frameSpace} />}>
       {(page) =>
