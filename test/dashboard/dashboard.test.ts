@@ -17,6 +17,8 @@ import {
   watch,
 } from './visit.ts';
 
+/** Ends what hangs: other tests have the processors too. */
+const TIMEOUT_MS = 240_000;
 let world: DashboardWorld;
 let seed: Seed;
 let desk: WatchedPage;
@@ -28,7 +30,7 @@ beforeAll(async () => {
     openWatched(world, DESK),
     openWatched(world, PHONE),
   ]);
-}, 240_000);
+}, TIMEOUT_MS);
 afterAll(() => world?.close());
 
 /** What is wrong with a view, as it opens in one theme and as it is in the other. */
@@ -53,7 +55,7 @@ async function look(
   return [...found, ...complaints];
 }
 
-describe('a walk through the dashboard', () => {
+describe('a walk through the dashboard', { timeout: TIMEOUT_MS }, () => {
   it('comes by every route', () => {
     const walked = new Set(['/sign-in', ...VIEWS.map(({ route }) => route)]);
     expect(routesOfDashboard().filter((route) => !walked.has(route))).toEqual([]);
@@ -72,7 +74,7 @@ describe('a walk through the dashboard', () => {
   );
 });
 
-describe('the page to sign in', () => {
+describe('the page to sign in', { timeout: TIMEOUT_MS }, () => {
   it.each([
     ['a desk', DESK],
     ['a phone', PHONE],
@@ -93,7 +95,7 @@ describe('the page to sign in', () => {
   });
 });
 
-describe('the main tasks without a mouse', () => {
+describe('the main tasks without a mouse', { timeout: TIMEOUT_MS }, () => {
   /** A page of its own: each task begins where a person comes in. */
   const begin = async () => {
     desk.complaints.length = 0;
@@ -151,7 +153,7 @@ describe('the main tasks without a mouse', () => {
   });
 });
 
-describe('code that sites send', () => {
+describe('code that sites send', { timeout: TIMEOUT_MS }, () => {
   it('comes in more than a hundred forms, many of which run where nothing holds them', async () => {
     expect(new Set(Object.values(VECTORS).flat()).size).toBeGreaterThan(100);
     expect((await runUnguarded(world)).size).toBeGreaterThan(20);

@@ -39,9 +39,15 @@ export async function typeAt(page: Page, name: string | RegExp, text: string): P
   await page.keyboard.type(text);
 }
 
-/** Moves in the list of tabs that has the focus until the tab of this name is chosen. */
+/** Moves in the list of tabs that has the focus to the tab of this name, which is then shown. */
 export async function arrowToTab(page: Page, name: string): Promise<void> {
-  const tab = page.getByRole('tab', { name, exact: true, selected: true });
-  for (let step = 0; step < 12 && (await tab.count()) === 0; step++) await page.keyboard.press('ArrowRight');
-  await tab.waitFor();
+  const steps = await page.evaluate<number>(`(() => {
+    const tabs = [...document.activeElement.closest('[role="tablist"]').querySelectorAll('[role="tab"]')];
+    const wanted = tabs.findIndex((tab) => tab.textContent.trim() === ${JSON.stringify(name)});
+    return wanted - tabs.indexOf(document.activeElement);
+  })()`);
+  for (let step = 0; step < Math.abs(steps); step++) {
+    await page.keyboard.press(steps > 0 ? 'ArrowRight' : 'ArrowLeft');
+  }
+  await page.getByRole('tab', { name, exact: true, selected: true }).waitFor();
 }

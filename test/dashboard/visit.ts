@@ -5,6 +5,7 @@ import { API_KEY, type DashboardWorld } from './dashboard-world.ts';
 
 export const DESK = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
+const WAIT_MS = 60_000;
 
 /** A page of the dashboard that notes everything which must not happen in it. */
 export interface WatchedPage {
@@ -37,6 +38,7 @@ export async function watch(context: BrowserContext, origin: string): Promise<Wa
   const complaints: string[] = [];
   await watchCode(context, (what) => complaints.push(what));
   const page = await context.newPage();
+  page.setDefaultTimeout(WAIT_MS);
   const open = new Set<unknown>();
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
@@ -68,7 +70,7 @@ export async function watch(context: BrowserContext, origin: string): Promise<Wa
             const busy = await page.locator('[class*="skeleton" i]:visible, main [aria-busy="true"]').count();
             return open.size > 0 || busy > 0 ? 'busy' : 'quiet';
           },
-          { interval: 20, message: `${page.url()} comes to rest` },
+          { interval: 20, timeout: WAIT_MS, message: `${page.url()} comes to rest` },
         )
         .toBe('quiet');
     },
