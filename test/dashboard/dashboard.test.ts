@@ -44,7 +44,8 @@ async function look(
   await page.goto(`${world.origin}${address(seed)}`);
   await settled();
   if (press !== null) {
-    await page.getByRole('button', { name: press, exact: true }).click();
+    const button = page.getByRole('button', { name: press, exact: true });
+    await button.or(page.getByLabel(press, { exact: true })).click();
     await settled();
   }
   if (showsCode) await page.locator('main').getByText('alert(').filter({ visible: true }).first().waitFor();
