@@ -34,7 +34,6 @@ afterAll(async () => {
 /** The start of the large site on a host that no other crawl of this file visits. */
 const start = () => `${site.hostUrl(nextHost++)}/big/`;
 const quick = { ratePerSecond: 'unlimited', sitemap: 'skip' } as const satisfies CrawlOptions;
-const temporaryFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('scrapifie-one-off-'));
 
 async function failure(work: Promise<unknown>): Promise<ScrapifieError> {
   const error = await work.then(
@@ -53,11 +52,18 @@ async function urlsOf(pages: AsyncIterable<{ readonly url: string }>): Promise<s
 
 describe('single pages', () => {
   it('one call scrapes a page and leaves no folder behind', async () => {
-    const before = temporaryFolders();
-    const page = await scrape(start(), { formats: ['markdown'], settings });
+    // A place of its own: other tests that run meanwhile make such folders too.
+    const { TMPDIR } = process.env;
+    const place = mkdtempSync(join(tmpdir(), 'scrapifie-library-'));
+    process.env.TMPDIR = place;
+    const page = await scrape(start(), { formats: ['markdown'], settings }).finally(() => {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    });
     expect(page).toMatchObject({ statusCode: 200, markdown: expect.stringContaining('#') });
     expect(page.trace.attempts).toHaveLength(1);
-    expect(temporaryFolders()).toEqual(before);
+    expect(readdirSync(place)).toEqual([]);
+    rmSync(place, { recursive: true });
   });
 
   it('a site is mapped, and a page at hand is read without fetching', async () => {

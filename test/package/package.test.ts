@@ -14,7 +14,7 @@ const RUN_MS = 60_000;
 const MOST_BYTES = 3_500_000;
 /** What the package may have; a test, a fixture or a source map in it would be of no use to anyone. */
 const EXPECTED =
-  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|CONTRIBUTING\.md|bench\/results\/latest\.md|docs\/.*\.(?:md|svg|css|js)|sdk\/\w+\/README\.md|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts)|dashboard\/dist\/(?:index\.html|[\w-]+\.(?:js|svg)|assets\/[\w.-]+\.(?:js|css|woff2|svg|png)))$/;
+  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|CONTRIBUTING\.md|bench\/results\/latest\.md|docs\/.*\.(?:md|svg|png|css|js)|sdk\/\w+\/README\.md|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts)|dashboard\/dist\/(?:index\.html|[\w-]+\.(?:js|svg)|assets\/[\w.-]+\.(?:js|css|woff2|svg|png)))$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-package-'));
 const app = join(folder, 'app');
