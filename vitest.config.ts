@@ -63,6 +63,8 @@ export default defineConfig({
         test: {
           ...embedded,
           name: 'embedded-programs',
+          // Programs, browsers and servers of a file may leave more behind in their process than modules.
+          isolate: true,
           retry: RETRIES_WITH_PROGRAMS,
           include: STARTS_PROGRAMS,
           exclude: WITHOUT_SERVERS,

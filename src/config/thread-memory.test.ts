@@ -55,7 +55,7 @@ it('a thread that is to stay small collects old objects from the beginning on, o
     import { once } from 'node:events';
     import { Worker } from 'node:worker_threads';
     import { keepThreadLimits, startSmallThread } from '${MODULE}';
-    keepThreadLimits();
+    keepThreadLimits(128);
     const limits = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 512 };
     const start = () => new Worker(${JSON.stringify(BUSY)}, { eval: true, resourceLimits: limits });
     const [small] = await once(startSmallThread(start), 'message');

@@ -8,13 +8,14 @@ const FIRST_COLLECTION_MB = 24;
  * thread, which has them by now; V8 would give them to every later thread as well, in place of its own. The size from
  * which on old objects are collected is smaller than the main thread's, because there are several threads.
  */
-export function keepThreadLimits(): void {
+export function keepThreadLimits(firstCollectionMb = FIRST_COLLECTION_MB): void {
   for (const flag of ['--max-old-space-size', '--max-semi-space-size']) setFlagsFromString(`${flag}=0`);
-  collectFrom(FIRST_COLLECTION_MB);
-  isKept = true;
+  collectFrom(firstCollectionMb);
+  keptMb = firstCollectionMb;
 }
 
-let isKept = false;
+/** What threads have that are started as usual; null before `keepThreadLimits`. */
+let keptMb: number | null = null;
 
 /** Of threads that are started from now on; 0: as V8 has it by itself. */
 const collectFrom = (megabytes: number) => setFlagsFromString(`--initial-old-space-size=${megabytes}`);
@@ -24,9 +25,10 @@ const collectFrom = (megabytes: number) => setFlagsFromString(`--initial-old-spa
  * counts when the thread sets up its heap, which it has done when it is online.
  */
 export function startSmallThread(start: () => Worker): Worker {
-  if (!isKept) return start();
+  const usualMb = keptMb;
+  if (usualMb === null) return start();
   collectFrom(0);
   const thread = start();
-  const restore = () => collectFrom(FIRST_COLLECTION_MB);
+  const restore = () => collectFrom(usualMb);
   return thread.once('online', restore).once('exit', restore);
 }
