@@ -76,7 +76,7 @@ const callOf =
     return (JSON.parse(text) as { data: Json }).data;
   };
 
-/** Repeats a request until the answer is as it should be: much of what is shown is written by readers of events. */
+/** Repeats a request until its answer passes: readers of events write many of the shown values a moment later. */
 export async function until(
   call: Call,
   path: string,

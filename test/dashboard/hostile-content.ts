@@ -99,7 +99,7 @@ export async function openPreviews(
   return addresses.length;
 }
 
-/** Opens what is shown on request: differences, deliveries, robots.txt, notifications. */
+/** Opens the parts of pages that a click shows: differences, deliveries, robots.txt, notifications. */
 export async function openDetails(
   watched: WatchedPage,
   { origin }: DashboardWorld,

@@ -95,7 +95,7 @@ export async function seriousViolations(
   if (!(await page.evaluate<boolean>('typeof axe === "object"'))) await page.evaluate(axe.source);
   const options = {
     resultTypes: ['violations'],
-    // Frames have what sites sent; their own elements keep nobody out of the dashboard.
+    // Frames hold pages of sites, whose elements are not part of the dashboard.
     iframes: false,
     ...(rules !== 'all' && { runOnly: rules }),
   };

@@ -5,7 +5,7 @@ import { useIsLive } from './live-events.tsx';
 /** A stream that is being opened, or opened again after a restart of the server, is no outage yet. */
 const PATIENCE_MS = 4_000;
 
-/** Says when what is shown may be old: the computer is offline, or the server does not answer. */
+/** A banner while the page may show old data: the computer is offline, or the server does not answer. */
 export function ConnectionBanner() {
   const isLive = useIsLive();
   const [isOnline, setIsOnline] = useState(navigator.onLine);

@@ -11,7 +11,7 @@ export interface DiffSpan {
   readonly isChanged: boolean;
 }
 
-/** One line of each side; null where the other side alone has one. A row with `skipped` stands for what is left out. */
+/** One line of each side; null where only the other side has one. A row with `skipped` stands for lines that are not shown. */
 export interface DiffRow {
   readonly before: readonly DiffSpan[] | null;
   readonly after: readonly DiffSpan[] | null;

@@ -7,7 +7,7 @@ export interface GridColumn<T> {
   readonly id: string;
   readonly head: ReactNode;
   readonly cell: (row: T) => ReactNode;
-  /** Pixels; the columns with `grow` share what is left over. */
+  /** Pixels; the columns with `grow` share the remaining width. */
   readonly width: number;
   readonly grow?: number;
   readonly align?: 'end';

@@ -71,7 +71,7 @@ export function requireSameOrigin(request: FastifyRequest): void {
   );
 }
 
-/** Null for what is no origin of a page, such as `null`. */
+/** The origin of a page; null for a value that is none, such as the text `null`. */
 function hostOf(origin: string): string | null {
   return URL.canParse(origin) ? new URL(origin).host.toLowerCase() : null;
 }

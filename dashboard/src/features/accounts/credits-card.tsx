@@ -10,7 +10,7 @@ import { FailureNotice, QueryView } from '../../kit/states.tsx';
 import { Time } from '../../kit/time.tsx';
 import { useAction } from '../../kit/use-action.ts';
 
-/** The credits of an account: what is left, a monthly allowance, and grants. */
+/** The credits of an account: the remaining ones, the monthly allowance, and grants. */
 export function CreditsCard({ account: id }: { readonly account: string }) {
   const credits = useQuery({
     queryKey: ['accounts', id, 'credits'],

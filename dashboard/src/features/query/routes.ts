@@ -20,7 +20,7 @@ const queryRoute = createRoute({
   validateSearch: ({ language, text, view }: Record<string, unknown>): QuerySearch => ({
     language: language === 'sql' ? 'sql' : 'typed',
     view: view === 'chart' ? 'chart' : 'table',
-    // The router reads a text that is JSON as what it says, and leaves what is not taken from the address as it is.
+    // The router parses a text that is JSON into an object, and keeps parameters that the route does not name.
     text: typeof text === 'object' && text !== null ? JSON.stringify(text, null, 2) : textOf(text),
   }),
   component: lazyPage(() => import('./query-page.tsx'), 'QueryPage'),
