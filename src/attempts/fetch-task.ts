@@ -9,6 +9,7 @@ import type { NewTask, Task } from '../model/task.ts';
 import type { LeaseRef, LedgerStore, TaskEnd } from '../ports/store.ts';
 import type { StoredPage } from '../ports/stored-page.ts';
 import type { Robots } from '../robots/robots-cache.ts';
+import { fetchInSpan } from './attempt-spans.ts';
 import { expectsLogin, LOGIN_REQUIRED_END, leadsToLogin } from './login-walls.ts';
 import type { RunningJob } from './running-job.ts';
 
@@ -109,7 +110,7 @@ export async function fetchTask(
       await pass();
       validMs = context.admittedForMs();
     }
-    const answer = await engine.fetch({
+    const answer = await fetchInSpan(engine, {
       url: task.atUrl,
       method: isLedHere ? 'GET' : page.method,
       ...withPersonal(headersFor(task, running, context.mayDisguise), personal),

@@ -12,6 +12,7 @@ import type { LadderStep } from '../plan/ladder/ladder.ts';
 import { isRefusedByHost, outcomeOf, repeatedWithoutCharge, unchargedAttempts } from '../plan/outcome.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
+import { readInSpan } from './attempt-spans.ts';
 import type { Fetched } from './fetch-task.ts';
 import { expectsLogin, LOGIN_REQUIRED_END } from './login-walls.ts';
 import type { RunningJob } from './running-job.ts';
@@ -80,7 +81,7 @@ export async function readAttempt(
   const { page } = running.job.options;
   let reading: PageReading;
   try {
-    reading = await parts.reader.read({
+    reading = await readInSpan(parts.reader, {
       job: {
         seq: task.jobSeq,
         kind: running.job.kind,

@@ -3,7 +3,7 @@ import type { HostKey, JobId } from '../model/ids.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Policies } from '../policy/policies.ts';
-import { CLOSED_BREAKER, onCall } from '../politeness/breaker.ts';
+import { CLOSED_BREAKER, onCall, probeAt } from '../politeness/breaker.ts';
 import { admissionMs, type GateDecision, type GateInput, gate } from '../politeness/gate.ts';
 import { noteAbandoned, noteSent, stateAtAcquisition } from '../politeness/host-state.ts';
 import { createSentCounter } from '../politeness/sent-requests.ts';
@@ -334,9 +334,11 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
         keepOwnState(running, key, after(ownState(running)));
         return;
       }
-      const wasOpen = state.breaker.phase === 'open';
+      const { phase } = state.breaker;
       state = after(state);
-      if (!wasOpen && state.breaker.phase === 'open') metrics.breakerOpened();
+      if (phase !== 'open' && state.breaker.phase === 'open')
+        metrics.breakerOpened(key, probeAt(state.breaker) - now());
+      if (phase !== 'closed' && state.breaker.phase === 'closed') metrics.breakerClosed(key);
     },
     memoryFor: (running) =>
       hasOwnProxy(running) ? (ownState(running).memory ?? state.memory) : state.memory,

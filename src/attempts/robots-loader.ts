@@ -2,7 +2,7 @@ import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
 import type { HostKey } from '../model/ids.ts';
-import type { Logger } from '../observe/logger.ts';
+import { type Logger, levelOfError } from '../observe/logger.ts';
 import { isOwnFault } from '../plan/outcome.ts';
 import type { RobotsCache } from '../robots/robots-cache.ts';
 import type { FetchResources } from './fetch-resources.ts';
@@ -145,7 +145,8 @@ export function createRobotsLoader(parts: RobotsLoaderParts): RobotsLoader {
       // Other jobs of the host may leave by another route.
       obstacles.set(running, { error, until: untilRoute(error, now()) });
     } else {
-      if (!signal.aborted) logger.error({ host: hostKey, err: error }, 'reading robots.txt failed');
+      if (!signal.aborted)
+        logger[levelOfError(error)]({ host: hostKey, err: error }, 'reading robots.txt failed');
       if (isScrapifieError(error) || signal.aborted) parts.onFailure(error);
       // A fault of the program keeps the file from being read: it counts as unreachable, and its tasks wait or end.
       else robots.giveUp(origin, alone);

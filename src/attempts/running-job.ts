@@ -10,6 +10,7 @@ import type { Job } from '../model/job.ts';
 import type { HostState, JobStore } from '../ports/store.ts';
 import { openOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
+import { type JobSpans, openJobSpans } from './attempt-spans.ts';
 import { createLoginWalls, type LoginWalls, loginWallLimit } from './login-walls.ts';
 
 /** A job with the state that its tasks share while they run in this process. */
@@ -35,6 +36,8 @@ export interface RunningJob {
   readonly ownAnswers: BoundedMap<HostKey, HostState>;
   /** Pages that asked to log in; only this process counts them, and forgets them with the job. */
   readonly loginWalls: LoginWalls;
+  /** Null where the job has no spans in this process. */
+  readonly spans: JobSpans | null;
   /** See ReadRequest: raised whenever URLs that were found are not kept. */
   generation: number;
 }
@@ -117,6 +120,7 @@ function open(job: Job, refusal: ScrapifieError | null): RunningJob {
     refusal,
     ownAnswers: new BoundedMap(MOST_ANSWERING_HOSTS),
     loginWalls: createLoginWalls(loginWallLimit(job)),
+    spans: openJobSpans(job.options.traceParent),
     generation: 0,
   };
 }

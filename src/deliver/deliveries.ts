@@ -88,7 +88,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       const work = workLane(lane, claimedAt, worker)
         // The lane is due again when its lease ends.
         .catch((error) =>
-          logger.warn({ err: error, webhook: lane.webhook.id }, 'webhooks: a delivery was not made'),
+          logger.warn({ err: error, webhookId: lane.webhook.id }, 'webhooks: a delivery was not made'),
         )
         .finally(() => {
           working.delete(work);

@@ -1,6 +1,6 @@
 import type { DeliveryId } from '../model/ids.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { DeliveryOutcome, Metrics } from '../observe/metrics.ts';
+import type { DeliveryOutcome, WorkMetrics } from '../observe/metrics/work-metrics.ts';
 import type { Store } from '../ports/store.ts';
 import type {
   AttemptEnd,
@@ -11,10 +11,11 @@ import type {
   StoredWebhook,
 } from '../ports/webhook-store.ts';
 import type { Vault } from '../sessions/vault.ts';
+import { sendInSpan } from './delivery-span.ts';
 import { type ContentsParts, readContents, toldData } from './job-contents.ts';
 import { CONFIRM_EVENT } from './mail-addresses.ts';
 import { retryDelayMs } from './retry-schedule.ts';
-import { ATTEMPT_MS, type SenderParts, type SentAttempt, sendAttempt } from './send-attempt.ts';
+import { ATTEMPT_MS, type SenderParts, type SentAttempt } from './send-attempt.ts';
 import { unpackWebhook } from './webhook-data.ts';
 
 export interface DeliveryWorkerDeps {
@@ -30,7 +31,7 @@ export interface DeliveryWorkerDeps {
   readonly random: () => number;
   readonly pause: (ms: number) => Promise<unknown>;
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'deliveryAttempted'>;
+  readonly metrics: Pick<WorkMetrics, 'deliveryAttempted'>;
   /** The lane is given back before its next delivery. */
   readonly isStopping: () => boolean;
 }
@@ -77,12 +78,12 @@ export async function workLane(
     const mayStart = () => clock() < until - 2 * ATTEMPT_MS;
     if (!mayStart()) return store.releaseLane(lease);
     const event = { ...delivery.event, data: toldData(delivery.event, contents) };
-    const sent = await sendAttempt({ webhook, data, event, contents, mayStart }, deps.sender);
+    const sent = await sendInSpan(delivery, { webhook, data, event, contents, mayStart }, deps.sender);
     const end = endOf(delivery, sent, deps);
     const finishedAt = clock();
     const { isKept, next } = await finish(claimed, end, until, deps);
     if (!isKept) return;
-    deps.metrics.deliveryAttempted(OUTCOMES[sent.result]);
+    deps.metrics.deliveryAttempted(OUTCOMES[sent.result], sent.record.ms);
     leaseUntil = finishedAt + LEASE_MS;
     const reason = await disablingReason(webhook, delivery, sent, end, deps);
     if (reason !== null) await disable(webhook, reason, delivery.id, deps);
@@ -151,7 +152,7 @@ async function disable(
 ): Promise<void> {
   if (!(await store.disableWebhook(id, reason))) return;
   const details = { reason, accountId, deliveryId };
-  logger.warn({ webhook: id, ...details }, 'webhooks: a webhook was disabled');
+  logger.warn({ webhookId: id, ...details }, 'webhooks: a webhook was disabled');
   await store.audit([{ at: now(), actor: 'scrapifie', action: 'webhook.disable', target: id, details }]);
   await store.appendEvents([
     { type: 'webhook.disabled', accountId, jobId: null, data: { webhookId: id, target, format, reason } },

@@ -30,23 +30,11 @@ export interface MailerOptions {
 
 export function createMailer({ url, from, timeoutMs }: MailerOptions): Mailer {
   const { hostname } = new URL(url);
-  // Loaded with the first mail: most installations send none.
-  const open = async () => {
-    const { createTransport } = await import('nodemailer');
-    return createTransport({
-      url,
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
-  };
-  const transports = new Set<Awaited<ReturnType<typeof open>>>();
+  const transports = new Set<Awaited<ReturnType<typeof openTransport>>>();
 
   return {
     async send({ to, notice: { title, text, link, at }, id }) {
-      const transport = await open();
+      const transport = await openTransport(url, timeoutMs);
       transports.add(transport);
       // For the whole conversation: a server that answers a byte at a time must not hold it open.
       let timer: NodeJS.Timeout | undefined;
@@ -78,6 +66,29 @@ export function createMailer({ url, from, timeoutMs }: MailerOptions): Mailer {
       for (const transport of transports) transport.close();
     },
   };
+}
+
+/** Connects to the server and logs in, without sending anything. Throws what the server, or the network, has said. */
+export async function checkMailServer({ url, timeoutMs }: Omit<MailerOptions, 'from'>): Promise<void> {
+  const transport = await openTransport(url, timeoutMs);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
+/** Loaded with the first use: most installations send no e-mail. */
+async function openTransport(url: string, timeoutMs: number) {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    url,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 interface MailError {

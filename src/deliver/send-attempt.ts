@@ -4,6 +4,7 @@ import type { Engine, FetchResponse } from '../fetch/engine.ts';
 import { within } from '../model/time-limit.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { AttemptRecord, DeliveryEvent, SentRequest, StoredWebhook } from '../ports/webhook-store.ts';
+import { activeTraceparent } from '../tracing/tracing.ts';
 import { type ChatFormat, chatPost } from './chat-formats.ts';
 import { type Deliverers, poster } from './deliverer.ts';
 import type { EventContents } from './job-contents.ts';
@@ -83,8 +84,10 @@ async function post(
   const { url, body } = isJson
     ? { url: data.url, body: shaped?.body ?? messageOf(event, contents, origin) }
     : chatPost(format, noticeOf(event, contents, origin), data.url);
+  const traceparent = isJson ? activeTraceparent() : undefined;
   const own = {
     'content-type': 'application/json',
+    ...(traceparent === undefined ? {} : { traceparent }),
     ...(isJson ? signatureHeaders({ id: event.id, at, body, secrets }) : {}),
     ...shaped?.headers,
   };

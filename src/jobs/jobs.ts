@@ -1,7 +1,7 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { AccountId, HostKey, JobId, KeyId, MonitorId, WebhookId } from '../model/ids.ts';
-import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, Pace, PageOptions } from '../model/job.ts';
+import type { AccountId, HostKey, JobId, WebhookId } from '../model/ids.ts';
+import type { Budgets, Job, JobOptions, NewJob, Pace, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -10,8 +10,10 @@ import type { CreatedJob, HostOffer, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
+import { traceJobEnd } from '../tracing/job-end.ts';
 import { createAccountIntake } from './account-intake.ts';
 import { requireLedger } from './expired.ts';
+import type { Given } from './given.ts';
 import {
   type Consents,
   draftBatch,
@@ -20,12 +22,12 @@ import {
   draftOf,
   draftScrape,
   type JobDraft,
-  type OperatorOptions,
 } from './job-draft.ts';
 import { createJobIds, isJobId } from './job-id.ts';
 import { type JobListQuery, listJobs } from './job-list.ts';
 import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
 import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
+import { inJobSpan } from './job-spans.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
 import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
@@ -57,28 +59,6 @@ export interface JobsDeps {
   readonly reserveFor?: (options: JobOptions, hosts: readonly HostKey[]) => number;
   /** Called with each new job before its hosts are offered; saves the worker a read of the store. */
   readonly onAccepted?: (job: Job) => void;
-}
-
-export interface Given {
-  /** The id the job gets, when it had to be known before; see `newId`. */
-  readonly id?: JobId;
-  readonly operator?: OperatorOptions;
-  /** What the job may do with stored credentials; `use` unless told. */
-  readonly credentials?: CredentialAccess;
-  /** The page whose log-in form the body of the request was made from; see `PageOptions.fillBodyFrom`. */
-  readonly fillBodyFrom?: string;
-  /** The run of a schedule that the job is for; `id` is the one that the run has. */
-  readonly run?: NonNullable<NewJob['run']>;
-  /** The check of a monitor that the job is. */
-  readonly monitor?: { readonly id: MonitorId; readonly round: number };
-  /** Where its events are sent; a webhook of the request itself goes first. */
-  readonly webhook?: JobWebhook | undefined;
-  /** See `JobOptions.shownAs`. */
-  readonly shownAs?: JobOptions['shownAs'];
-  /** Ends the wait, never the job. */
-  readonly signal?: AbortSignal;
-  /** The actor for the audit log; defaults to the account. */
-  readonly startedBy?: { readonly actor: string; readonly address: string; readonly keyId?: KeyId };
 }
 
 /**
@@ -179,11 +159,14 @@ export function createJobs(deps: JobsDeps): Jobs {
     throw new ScrapifieError('UNSUPPORTED_OPTION', 'Only a server sends webhooks.');
   }
 
-  async function accept(
+  const accept = (draft: JobDraft, accountId: AccountId, given: Given, isUnsynced = false) =>
+    inJobSpan(draft, given, (traced) => create(draft, accountId, traced, isUnsynced));
+
+  async function create(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run, monitor, shownAs }: Given,
-    isUnsynced = false,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run, monitor, ...given }: Given,
+    isUnsynced: boolean,
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
     if (full !== null) throw full;
@@ -194,7 +177,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       page,
       credentials,
       ...(sources === undefined ? {} : { hasSources: true }),
-      ...(shownAs === undefined ? {} : { shownAs }),
+      ...(given.shownAs === undefined ? {} : { shownAs: given.shownAs }),
+      ...(given.traceParent === undefined ? {} : { traceParent: given.traceParent }),
       ...(monitor === undefined ? {} : { monitorId: monitor.id, monitorRound: monitor.round }),
       ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
     };
@@ -280,6 +264,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   /** Publishes a change of a stored job to waiting requests and to workers. */
   async function announce(job: Job | null, id: string): Promise<Job> {
     if (job === null) throw noSuchJob(id);
+    traceJobEnd(job);
     bus.publish('job.changed', {
       jobs: [job.id],
       finished: job.finishedAt === null ? [] : [job.id],

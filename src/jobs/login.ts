@@ -6,9 +6,10 @@ import type { SessionStore } from '../ports/session-store.ts';
 import { findLoginForm, type LoginForm, loginActions } from '../sessions/login-form.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { Given } from './given.ts';
 import type { ScrapeResult } from './job-reader.ts';
 import { scrapeRequestSchema } from './job-request.ts';
-import type { Given, Jobs } from './jobs.ts';
+import type { Jobs } from './jobs.ts';
 import type { LoginRequest } from './login-request.ts';
 
 /**

@@ -2,6 +2,7 @@ import type { JobId } from '../model/ids.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Consumer, Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import { traceJobEnd } from '../tracing/job-end.ts';
 
 /** The clockwork of an installation, in one of its processes at a time, however many run it. */
 export interface Scheduler {
@@ -53,9 +54,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     const stopped = await store.expireJobs();
     if (stopped.length === 0) return;
     const jobs = await Promise.all(stopped.map((id) => store.getJob(id)));
-    const finished = jobs.flatMap((job): JobId[] =>
-      job === null || job.finishedAt === null ? [] : [job.id],
-    );
+    const finished = jobs.flatMap((job): JobId[] => {
+      if (job === null || job.finishedAt === null) return [];
+      traceJobEnd(job);
+      return [job.id];
+    });
     bus.publish('job.changed', { jobs: stopped, finished });
   }
 

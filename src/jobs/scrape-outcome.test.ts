@@ -29,6 +29,15 @@ describe('a scrape without a page', () => {
     });
   });
 
+  it('says when to try again only where that may help', () => {
+    const finishedAt = '2026-01-01T00:00:00.000Z';
+    const until = Date.parse(finishedAt) + 60_000;
+    const failureOf = (errorCode: ErrorCode) =>
+      scrapeFailure(id, entry({ errorCode, rule: 'robots.unreachable: x', finishedAt }), undefined, until);
+    expect(failureOf('ROBOTS_UNREACHABLE').retryAfterMs).toBe(60_000);
+    expect(failureOf('ADDRESS_REFUSED').retryAfterMs).toBeUndefined();
+  });
+
   it('says why robots.txt could not be read', () => {
     const rule = 'robots.unreachable: redirected, then ADDRESS_REFUSED';
     expect(scrapeFailure(id, entry({ errorCode: 'ROBOTS_UNREACHABLE', rule })).message).toBe(

@@ -50,7 +50,11 @@ export function scrapeFailure(
   const rule = entry?.rule ?? null;
   const message = page?.errorMessage ?? failureMessage(code, entry);
   const details = { jobId, url: entry?.url ?? null, rule, attempts: entry?.attempts ?? [] };
-  if (until === null || entry?.finishedAt == null) return new ScrapifieError(code, message, { details });
+  // A robots.txt behind a refused address is asked for again at some time, and refused again.
+  const isFinal = ERRORS[code].retry === 'never';
+  if (isFinal || until === null || entry?.finishedAt == null) {
+    return new ScrapifieError(code, message, { details });
+  }
   return new ScrapifieError(code, message, {
     details: { ...details, until: new Date(until).toISOString() },
     retryAfterMs: Math.max(0, until - Date.parse(entry.finishedAt)),

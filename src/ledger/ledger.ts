@@ -7,6 +7,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { PUT_TO_COMMIT_MS } from '../ports/blobs.ts';
 import type { Completion, LedgerStore, Receipt } from '../ports/store.ts';
+import { outsideSpans } from '../tracing/tracing.ts';
 import { pricedCompletion } from './pricing.ts';
 import { refusedCompletion } from './refused-completion.ts';
 
@@ -169,12 +170,14 @@ export function createLedger(options: LedgerOptions): Ledger {
       const startedAt = performance.now();
       try {
         const receipt = await store.commit(completions);
-        metrics.committed(performance.now() - startedAt, completions.length);
-        tell(receipt, completions);
+        const ms = performance.now() - startedAt;
+        const kept = keptOf(receipt, completions);
+        metrics.committed(ms, completions.length, kept);
+        tell(receipt, kept);
         return [...receipt.rejected, ...tooOld];
       } catch (error) {
         if (isClosed || !isScrapifieError(error) || error.spec.retry !== 'later') throw error;
-        logger.error(
+        logger.warn(
           { code: error.code, reason: error.message, waiting: pending.length + completions.length },
           'ledger not written; trying again',
         );
@@ -184,11 +187,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   /** A failing listener cannot undo a commit. */
-  function tell(receipt: Receipt, completions: readonly Completion[]): void {
+  function tell(receipt: Receipt, kept: readonly Completion[]): void {
     try {
-      const rejected = new Set(receipt.rejected);
-      const kept =
-        rejected.size === 0 ? completions : completions.filter(({ taskId }) => !rejected.has(taskId));
       for (const { lease, jobSeq, discovered } of kept) {
         for (const task of discovered) {
           if (isSettled(task)) known.add(lease.incarnation, jobSeq, task.urlKey);
@@ -211,7 +211,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       return new Promise((resolve, reject) => {
         pending.push({ completion: { ...priced(completion), discovered }, resolve, reject });
         isUrgent ||= isAwaited;
-        schedule();
+        outsideSpans(schedule);
       });
     },
     get backlog() {
@@ -227,6 +227,12 @@ export function createLedger(options: LedgerOptions): Ledger {
       isClosed = true;
     },
   };
+}
+
+function keptOf({ rejected }: Receipt, completions: readonly Completion[]): readonly Completion[] {
+  if (rejected.length === 0) return completions;
+  const lost = new Set(rejected);
+  return completions.filter(({ taskId }) => !lost.has(taskId));
 }
 
 /** How many of the pending make the next batch: always one, and no more than a statement can carry. */

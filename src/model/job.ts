@@ -173,6 +173,8 @@ export interface JobOptions extends DerivedOptions {
   readonly monitorRound?: number | undefined;
   /** What an API of another shape needs to show the job as its clients expect; no other part reads it. */
   readonly shownAs?: Readonly<Record<string, unknown>> | undefined;
+  /** The span that made the job, as a W3C `traceparent`: processes that work on the job continue its trace. Missing: it is not traced. */
+  readonly traceParent?: string | undefined;
   /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
   readonly sealed?: string | undefined;
 }
@@ -199,7 +201,7 @@ export interface NewJob {
 
 /** Counters change in the same transaction as the tasks they count. */
 export interface JobCounters {
-  /** Every URL ever seen, robots.txt files and sitemaps included. */
+  /** Every URL ever seen, robots.txt files and sitemaps included, also those that `skipped` leaves out. */
   readonly known: number;
   /** ready + waiting + claimed; the job is finished when it is zero. */
   readonly open: number;

@@ -66,7 +66,11 @@ export function createLogRing(): LogRing {
 /** A line that was cut is no JSON any more: it is shown as text. */
 function parsed(number: number, text: string): LogLine {
   try {
-    const { level, time, msg, ...fields } = JSON.parse(text) as Record<string, unknown>;
+    // The same for all lines of this process.
+    const { level, time, msg, service, role, instance, ...fields } = JSON.parse(text) as Record<
+      string,
+      unknown
+    >;
     const known = LOG_LEVELS.find((each) => each === level) ?? 'info';
     return { number, at: String(time), level: known, message: String(msg ?? ''), fields };
   } catch {

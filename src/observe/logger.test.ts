@@ -1,4 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
@@ -18,6 +21,9 @@ describe('a log line', () => {
       {
         level: 'warn',
         time: expect.any(String),
+        service: 'scrapifie',
+        role: 'all',
+        instance: `${hostname()}:${process.pid}`,
         requestId: 'r1',
         jobId: 'j1',
         taskId: 7,
@@ -26,6 +32,28 @@ describe('a log line', () => {
       },
     ]);
     expect(new Date(String(lines[0]?.time)).toISOString()).toBe(lines[0]?.time);
+  });
+
+  it('has the ids of the trace that is under way', () => {
+    const ids = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) };
+    let current: typeof ids | null = null;
+    const { logger, lines } = record({ traceIds: () => current });
+    logger.info('outside');
+    current = ids;
+    withIds(logger, { jobId: 'j1' }).info({ bytes: 3 }, 'inside');
+    expect(lines[0]).not.toHaveProperty('traceId');
+    expect(lines[1]).toMatchObject({ ...ids, jobId: 'j1', bytes: 3 });
+  });
+
+  it('keeps fields whose names the logger needs for itself, under another name', () => {
+    const texts: string[] = [];
+    const destination = { write: (line: string) => void texts.push(line) };
+    const logger = createLogger({ level: 'info', destination, role: 'api' });
+    logger.child({ role: 'x' }).info({ level: 'y', time: 'z', service: 's', instance: 'i' }, 'hello');
+    expect(JSON.parse(texts[0] ?? '')).toMatchObject({
+      ...{ level: 'info', role: 'api', service: 'scrapifie', role_: 'x', level_: 'y', time_: 'z' },
+    });
+    expect(texts[0]?.match(/"level":/g)).toHaveLength(1);
   });
 
   it('is not written below the level', () => {
@@ -113,5 +141,43 @@ describe('lines that still wait in memory', () => {
     const { stdout, stderr } = run(end);
     expect(stdout).toBe('');
     expect(stderr.match(/"msg":"line \d"/g)).toEqual(['"msg":"line 0"', '"msg":"line 1"', '"msg":"line 2"']);
+  });
+});
+
+describe('a standard error that takes no lines', () => {
+  const module = JSON.stringify(fileURLToPath(new URL('./logger.ts', import.meta.url)));
+  /** Logs 20 MB, says that it is alive, and ends by itself, or when it is told to. */
+  const source = `
+    import { readFile } from 'node:fs/promises';
+    import { createLogger } from ${module};
+    const logger = createLogger({ level: 'info' });
+    for (let i = 0; i < 20_000; i += 1) logger.info({ text: 'x'.repeat(1_000) }, 'line');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await readFile('/dev/null');
+    process.stdout.write('alive', () => process.exit(0));`;
+  const start = (stderr: 'pipe' | number) =>
+    spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: ['ignore', 'pipe', stderr] });
+
+  it.each([
+    ['is never read', () => start('pipe')],
+    [
+      'is closed',
+      () => {
+        const child = start('pipe');
+        child.stderr?.destroy();
+        return child;
+      },
+    ],
+    ['is a full disk', () => start(openSync('/dev/full', 'w'))],
+  ])('neither stops nor ends the process: it %s', { timeout: 60_000 }, async (_, begin) => {
+    const child = begin();
+    let said = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    // While the pipe is unread, the event `close` of the process does not come.
+    const [code, signal] = await once(child, 'exit');
+    expect([said, code, signal]).toEqual(['alive', 0, null]);
+    child.stderr?.destroy();
   });
 });

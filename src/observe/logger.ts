@@ -1,6 +1,12 @@
+import { hostname } from 'node:os';
 import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino';
 import type { Settings } from '../config/settings.ts';
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { OWN_FIELDS } from './log-fields.ts';
+import { createLogFlood, type LogFlood } from './log-flood.ts';
 import type { LogRing } from './log-ring.ts';
+import { createLogSink, type LogSink } from './log-sink.ts';
+import { escapeControl, prettyLine } from './pretty-line.ts';
 import { REDACTED, redactText } from './redact.ts';
 import { redactError, redactFields, redactValue } from './redact-fields.ts';
 
@@ -13,22 +19,32 @@ export interface LogIds {
   readonly taskId?: number;
 }
 
+/** The ids of the trace that is under way where a line is logged. */
+interface TraceIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
 export interface LoggerOptions {
   readonly level: Settings['logLevel'];
+  /** Of the process; `all` when left out. */
+  readonly role?: Settings['role'];
+  /** `json` when left out. */
+  readonly format?: 'json' | 'pretty';
+  /** Whether pretty lines have colours; no when left out. */
+  readonly isColoured?: boolean;
   /** Values that must never be written, wherever they turn up: the API key of the settings, for example. */
   readonly secrets?: readonly (string | undefined)[];
   /** Where lines go; standard error when left out, because standard output belongs to the commands. */
   readonly destination?: DestinationStream;
-  /** Keeps the last lines as they are written. */
+  /** Keeps the last lines as they are written, in JSON. */
   readonly ring?: LogRing;
+  /** Asked for every line where traces are on; null outside of a trace. */
+  readonly traceIds?: () => TraceIds | null;
 }
 
 const STDERR = 2;
-/** Lines are buffered, and written after this time at the latest. */
-const FLUSH_BYTES = 4_096;
-const FLUSH_MS = 200;
-/** When standard error is not read, lines beyond this are dropped rather than kept in memory. */
-const MAX_WAITING_BYTES = 8_388_608;
+const WARN = pino.levels.values.warn ?? 40;
 
 const serializers = {
   msg: (message: unknown) => (typeof message === 'string' ? redactText(message) : redactValue(message)),
@@ -38,46 +54,70 @@ const serializers = {
 };
 const SERIALIZED: ReadonlySet<string> = new Set(Object.keys(serializers));
 
+/** One for the process: lines of several loggers are written in order, and the end of the process waits for one sink. */
+let standardError: LogSink | null = null;
+let onRecovered: (lost: number) => void = () => undefined;
+function sinkToStandardError(): LogSink {
+  // Node.js makes a pipe non-blocking when this stream is made: a reader that does not read must not stop a thread.
+  void process.stderr;
+  standardError ??= createLogSink({ fd: STDERR, onRecovered: (lost) => onRecovered(lost) });
+  return standardError;
+}
+
 /**
- * One JSON object per line: `level`, `time` (ISO 8601), `msg`, the ids of its child loggers and the fields of the
- * call. Secrets are taken out of everything that is written, errors and child bindings included. Lines wait in
- * memory for a moment to be written together; a process that exits, or dies of an exception, writes them first.
+ * One JSON object per line, with the fields of `LOG_FIELDS`, the ids of its child loggers and the fields of the call; or
+ * the same as text for people. Secrets are taken out of everything that is written, errors and child bindings included,
+ * and control characters are escaped. Of lines that warn, too many of the same kind are counted instead of written. Lines
+ * wait in memory for a moment to be written together; a process that exits, or dies of an exception, writes them first.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const hideSecrets = secretHider(options.secrets ?? []);
-  const logger = pino(
+  const { role = 'all', destination, traceIds } = options;
+  const flood = createLogFlood({
+    now: () => performance.now(),
+    onHeldBack(heldBack) {
+      for (const [message, count] of heldBack) {
+        logger.warn({ message, count }, 'log lines were held back: too many of the same message');
+      }
+    },
+  });
+  const logger: Logger = pino(
     {
       level: options.level,
-      base: null,
+      base: { service: 'scrapifie', role, instance: `${hostname()}:${process.pid}` },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),
-        log: (fields) => redactFields(fields, SERIALIZED),
+        log: (fields) => withoutOwn(redactFields(fields, SERIALIZED)),
       },
       serializers,
-      hooks: hooksOf(hideSecrets, options.ring),
+      hooks: { streamWrite: lineWriter(options), logMethod: floodGuard(flood) },
+      ...(traceIds === undefined ? {} : { mixin: () => idsOf(traceIds()) }),
     },
-    options.destination ??
-      pino.destination({
-        dest: STDERR,
-        sync: false,
-        minLength: FLUSH_BYTES,
-        periodicFlush: FLUSH_MS,
-        maxLength: MAX_WAITING_BYTES,
-      }),
+    destination ?? sinkToStandardError(),
   );
+  if (destination === undefined) {
+    onRecovered = (lost) => logger.warn({ lost }, 'log lines were lost: they could not be written');
+  }
 
   // pino does not pass bindings of children through its formatters. Children inherit this method.
   const { child } = logger;
   logger.child = function redactedChild(this: Logger, bindings, ...rest) {
-    return child.call(this, redactFields(bindings, SERIALIZED), ...rest);
+    return child.call(this, withoutOwn(redactFields(bindings, SERIALIZED)), ...rest);
   } as typeof child;
   return logger;
 }
 
+/** What else is known of a span does not belong into lines. */
+const idsOf = (ids: TraceIds | null) => (ids === null ? {} : { traceId: ids.traceId, spanId: ids.spanId });
+
 /** A logger whose lines all carry these ids. */
 export function withIds(logger: Logger, ids: LogIds): Logger {
   return logger.child(ids);
+}
+
+/** `warn` for what passes by itself and is tried again, such as a server that is away; `error` for everything else. */
+export function levelOfError(error: unknown): 'warn' | 'error' {
+  return isScrapifieError(error) && error.spec.retry === 'later' ? 'warn' : 'error';
 }
 
 /** Writes what still waits; for the end of a command, before the process is left to end by itself. */
@@ -85,24 +125,57 @@ export function flushLogger(logger: Logger): Promise<void> {
   return new Promise((resolve, reject) => logger.flush((error) => (error ? reject(error) : resolve())));
 }
 
-function hooksOf(hideSecrets: ((line: string) => string) | null, ring: LogRing | undefined) {
-  if (ring === undefined) return hideSecrets === null ? {} : { streamWrite: hideSecrets };
-  return {
-    streamWrite(line: string): string {
-      const shown = hideSecrets === null ? line : hideSecrets(line);
-      ring.add(shown);
-      return shown;
-    },
+/** Counts lines by the text of their call: fields differ from one line to the next. */
+function floodGuard(flood: LogFlood) {
+  return function guard(
+    this: Logger,
+    args: unknown[],
+    method: (...args: unknown[]) => void,
+    level: number,
+  ): void {
+    if (level >= WARN) {
+      const text = args.find((each) => typeof each === 'string');
+      const [first] = args;
+      if (!flood.admits(text ?? (first instanceof Error ? first.message : ''))) return;
+    }
+    method.apply(this, args);
   };
 }
 
-function secretHider(values: readonly (string | undefined)[]): ((line: string) => string) | null {
-  const secrets = values
-    .filter((value) => value !== undefined && value !== '')
-    // As they look inside a line of JSON.
-    .map((value) => JSON.stringify(value).slice(1, -1));
-  if (secrets.length === 0) return null;
-  return (line) => secrets.reduce((text, secret) => text.replaceAll(secret, REDACTED), line);
+function lineWriter({ ring, format, isColoured = false, secrets = [] }: LoggerOptions) {
+  const hideSecrets = secretHider(secrets);
+  return (line: string): string => {
+    const end = line.endsWith('\n') ? -1 : line.length;
+    const shown = `${escapeControl(hideSecrets(line.slice(0, end)))}\n`;
+    ring?.add(shown);
+    return format === 'pretty' ? prettyLine(shown, isColoured) : shown;
+  };
+}
+
+/** A second field of the same name would hide the first one from most readers of JSON. */
+function withoutOwn(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  let copy: Record<string, unknown> | null = null;
+  for (const name of OWN_FIELDS) {
+    if (!(name in fields)) continue;
+    copy ??= { ...fields };
+    copy[`${name}_`] = copy[name];
+    delete copy[name];
+  }
+  return copy ?? fields;
+}
+
+function secretHider(values: readonly (string | undefined)[]): (line: string) => string {
+  const secrets = new Set(
+    values
+      .filter((value) => value !== undefined && value !== '')
+      // As they look inside a line of JSON, and in a URL there.
+      .flatMap((value) => [
+        JSON.stringify(value).slice(1, -1),
+        encodeURIComponent(String(value).toWellFormed()),
+      ]),
+  );
+  if (secrets.size === 0) return (line) => line;
+  return (line) => [...secrets].reduce((text, secret) => text.replaceAll(secret, REDACTED), line);
 }
 
 /** Of a request only what was asked: addresses and headers are about a person. */

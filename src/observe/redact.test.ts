@@ -17,6 +17,13 @@ describe('a URL that is shown', () => {
       'https://h.example/?to=https%3A%2F%2F[redacted]%40x%2F%3Ftoken%3D[redacted]%26b%3D1&c=2',
     ],
     ['https://h.example/?email=ann%40example.org', 'https://h.example/?email=[redacted]'],
+    ['https://hooks.slack.com/services/T0/B0/s3cret', 'https://hooks.slack.com/services/[redacted]'],
+    [
+      'https://discord.com/api/webhooks/12/s3cret?wait=1',
+      'https://discord.com/api/webhooks/[redacted]?wait=1',
+    ],
+    ['https://api.telegram.org/bot12:s3cret/sendMessage', 'https://api.telegram.org/[redacted]'],
+    ['https://x.webhook.office.com/webhookb2/a@b/c', 'https://x.webhook.office.com/webhookb2/[redacted]'],
     ['https://h.example/ann.b+c@example.org/x', 'https://h.example/[redacted]/x'],
   ])('%s becomes %s', (url, shown) => {
     expect(redactUrl(url)).toBe(shown);
@@ -69,6 +76,7 @@ describe('a sentence that is logged', () => {
         '\\',
         'token=',
         'token%3D',
+        'hooks.slack.com/services/',
       ],
       ...['cookie:', 'token="', `token='token="`, 'token=\\"', 'token="\\"', 'token:[', 'token="\\\\\\"'],
     ]) {

@@ -1,6 +1,7 @@
 /**
  * Takes secrets out of text that is about to be written somewhere: by name (a query parameter, a field or header
- * in a sentence) and by shape (user and password in a URL, Bearer and Basic credentials, e-mail addresses).
+ * in a sentence) and by shape (user and password in a URL, Bearer and Basic credentials, addresses of webhooks of chats,
+ * e-mail addresses).
  * Rather one harmless word too many than one secret.
  */
 export const REDACTED = '[redacted]';
@@ -17,7 +18,7 @@ const SECRET_PARAMETER = /^(?:key|sig|auth|code|pwd|pass|sid|jwt|e-?mail|phone)$
 
 /** A quick look that lets most texts pass without further work. */
 const SUSPICIOUS =
-  /@|%40|authoriz|cookie|key|pass|pwd|secret|credential|session|sig|auth|code(?:=|%3d)|token|sid|jwt|mail|phone|bearer|basic/i;
+  /@|%40|authoriz|cookie|key|pass|pwd|secret|credential|session|sig|auth|code(?:=|%3d)|token|sid|jwt|mail|phone|bearer|basic|hooks?\.|webhook|telegram/i;
 
 /**
  * A name and what stands between it and its value: also in JSON, and in JSON inside JSON. The look-behind keeps
@@ -32,6 +33,9 @@ const ENCODED_PARAMETER_START = /^(?:3F|26|23)(?=.)/i;
 const USER_INFO =
   /(\/\/)[^\s/?#]*@|(%2F%2F)(?:(?!%2F|%3F|%23)[^\s&/?#])*%40|(?<![\w.%~+-])[\w.%~+-]{1,128}:[^\s/@:]{1,256}@(?=[\w[])/gi;
 const SCHEME = /\b(bearer|basic)\s+[^\s"']+/gi;
+/** Addresses whose path is all that a sender needs: those of webhooks of chats. */
+const CAPABILITY =
+  /((?:hooks\.slack\.com\/(?:services|workflows|triggers)|discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks|webhook\.office\.com\/webhookb2|api\.telegram\.org)\/)[^\s"'?#]+/gi;
 const EMAIL = /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*\.[A-Za-z]{2,24}/g;
 
 /** Is a field or header of this name a secret, whatever it holds? */
@@ -42,7 +46,10 @@ export function isSecretName(name: string): boolean {
 /** The text without its secrets; the same string when it has none. Linear in the length of the text. */
 export function redactText(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
-  let result = redactPairs(text.replace(SCHEME, (_, scheme) => `${scheme} ${REDACTED}`));
+  const shown = text
+    .replace(SCHEME, (_, scheme) => `${scheme} ${REDACTED}`)
+    .replace(CAPABILITY, `$1${REDACTED}`);
+  let result = redactPairs(shown);
   if (result.includes('@') || result.includes('%40')) {
     result = result.replace(USER_INFO, hideUserInfo).replace(EMAIL, REDACTED);
   }

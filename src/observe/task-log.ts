@@ -1,3 +1,4 @@
+import { ERRORS, type ErrorCode, type ErrorSpec } from '../errors/registry.ts';
 import type { Logger } from './logger.ts';
 import { redactUrl } from './redact.ts';
 
@@ -21,7 +22,7 @@ export interface CompletedTask extends TaskFacts {
 export interface FailedTask extends TaskFacts {
   /** Null when no response arrived. */
   readonly statusCode: number | null;
-  readonly errorCode: string;
+  readonly errorCode: ErrorCode;
   readonly reason: string;
   /** Null when the request went out directly. */
   readonly proxyTier: string | null;
@@ -29,22 +30,24 @@ export interface FailedTask extends TaskFacts {
 
 /** The line about a page that was fetched. Only the host is named: what the page holds may be personal. */
 export function logCompleted(logger: Logger, { url, ...facts }: CompletedTask): void {
-  if (!logger.isLevelEnabled('info')) return;
-  logger.info({ status: 'completed', host: hostOf(url), ...facts }, 'task completed');
+  if (!logger.isLevelEnabled('debug')) return;
+  logger.debug({ status: 'completed', host: hostOf(url), ...facts }, 'task completed');
 }
 
 /**
- * The line about a page that was given up, with all that is needed to try it by hand. A site that says that a page is
- * not there, or not for visitors, is no error of anything here.
+ * The line about a page that was given up, with all that is needed to try it by hand. A site that has no such page, refuses
+ * it or is away is nothing that the operator could mend, and neither is a proxy that the caller brings along; a failure of this
+ * installation is.
  */
 export function logFailed(logger: Logger, { url, ...facts }: FailedTask): void {
-  const isAnswer = facts.errorCode === 'HTTP_ERROR' && ANSWERS.has(facts.statusCode ?? 0);
-  const level = isAnswer ? 'info' : 'error';
+  const { isOurs }: ErrorSpec = ERRORS[facts.errorCode];
+  const level = isOurs === true && facts.proxyTier !== OWN_PROXY ? 'warn' : 'debug';
   if (!logger.isLevelEnabled(level)) return;
   logger[level]({ status: 'failed', host: hostOf(url), url: redactUrl(url), ...facts }, 'task failed');
 }
 
-const ANSWERS: ReadonlySet<number> = new Set([401, 404, 410]);
+/** The tier of proxies that a request names itself. */
+const OWN_PROXY = 'own';
 
 /** Cheaper than parsing: tasks hold canonical URLs. */
 function hostOf(url: string): string {

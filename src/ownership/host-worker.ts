@@ -1,11 +1,14 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HostId, HostKey, Incarnation, JobId } from '../model/ids.ts';
 import type { SteadyClock } from '../model/steady-clock.ts';
+import { levelOfError } from '../observe/logger.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { HostLease, HostState } from '../ports/store.ts';
+import { traceJobEnd } from '../tracing/job-end.ts';
 import { createIntake } from './intake.ts';
-import { createSlice, type Slice, type SliceParts } from './slice.ts';
+import { createSlice, type Slice } from './slice.ts';
+import type { SliceParts } from './slice-parts.ts';
 
 export interface HostWorkerOptions extends SliceParts {
   readonly queue: Queue;
@@ -128,6 +131,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   async function stopJob(id: JobId, reason: string): Promise<void> {
     const job = await store.stopJob(id, reason);
     if (job === null) return;
+    traceJobEnd(job);
     const finished = job.finishedAt === null ? [] : [id];
     options.jobs.forget(finished);
     bus.publish('job.changed', { jobs: [id], finished });
@@ -223,7 +227,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   function confirmLeases(): void {
     confirmUntil = clock.cautiousMs() + CONFIRM_MS;
     renewNext()
-      .catch((error: unknown) => logger.error({ err: error }, 'renewing leases failed'))
+      .catch((error: unknown) => logger[levelOfError(error)]({ err: error }, 'renewing leases failed'))
       .finally(() => {
         confirmUntil = 0;
       });
@@ -260,7 +264,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       if (isRunning) return;
       isRunning = true;
       action()
-        .catch((error: unknown) => logger.error({ err: error }, `${what} failed`))
+        .catch((error: unknown) => logger[levelOfError(error)]({ err: error }, `${what} failed`))
         .finally(() => {
           isRunning = false;
         });

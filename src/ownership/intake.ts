@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '../observe/logger.ts';
+import { type Logger, levelOfError } from '../observe/logger.ts';
 import type { Consumer } from '../ports/queue.ts';
 
 /**
@@ -30,7 +30,9 @@ export function createIntake({ consume, reach, logger, lookMs = 1_000 }: IntakeO
 
   function leave({ stop }: Consumer): void {
     const left: Promise<void> = stop()
-      .catch((error: unknown) => logger.error({ err: error }, 'closing a queue consumer failed'))
+      .catch((error: unknown) =>
+        logger[levelOfError(error)]({ err: error }, 'closing a queue consumer failed'),
+      )
       .finally(() => leaving.delete(left));
     leaving.add(left);
   }

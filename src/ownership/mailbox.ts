@@ -4,7 +4,7 @@ import type { JobId, JobSeq } from '../model/ids.ts';
 import { hasDiedTooOften, mustRunAlone } from '../model/interruptions.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
-import type { Logger } from '../observe/logger.ts';
+import { type Logger, levelOfError } from '../observe/logger.ts';
 import { probeRank } from '../politeness/breaker.ts';
 import type { BreakerState, HostLease, HostStore } from '../ports/store.ts';
 
@@ -176,7 +176,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       isRefilling = true;
       claim(wanted - startable + 1, [...capped])
         .catch((error: unknown) => {
-          logger.error({ host: lease.key, err: error }, 'claiming tasks failed');
+          logger[levelOfError(error)]({ host: lease.key, err: error }, 'claiming tasks failed');
           onFailure(error);
         })
         .finally(() => {

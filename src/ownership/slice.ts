@@ -1,60 +1,23 @@
-import type { FetchResources } from '../attempts/fetch-resources.ts';
+import { createSliceSpans } from '../attempts/attempt-spans.ts';
 import type { Finished } from '../attempts/finish-task.ts';
 import { createHostAccess } from '../attempts/host-access.ts';
-import { type AttemptParts, createAttempts, type Faulted } from '../attempts/make-attempt.ts';
+import { createAttempts, type Faulted } from '../attempts/make-attempt.ts';
 import { hasOwnProxy } from '../attempts/own-answers.ts';
 import type { Postponed } from '../attempts/prepare-attempt.ts';
-import type { Quarantine } from '../attempts/quarantine.ts';
 import { createRobotsLoader } from '../attempts/robots-loader.ts';
-import { type RunningJobs, tellWaiting } from '../attempts/running-job.ts';
+import { tellWaiting } from '../attempts/running-job.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { HostKey, JobId } from '../model/ids.ts';
 import { hasDiedTooOften, mustRunAlone } from '../model/interruptions.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import type { PageReader } from '../pages/page-reading.ts';
-import type { Policies } from '../policy/policies.ts';
+import { levelOfError } from '../observe/logger.ts';
 import { stateAtRelease } from '../politeness/host-state.ts';
-import type { HostLease, HostState, Store } from '../ports/store.ts';
-import type { RobotsCache } from '../robots/robots-cache.ts';
+import type { HostLease, HostState } from '../ports/store.ts';
 import { createLoneTasks } from './lone-tasks.ts';
 import { type ClaimedTask, createMailbox, mostInHand } from './mailbox.ts';
-import type { Slots } from './slots.ts';
+import type { SliceOptions } from './slice-parts.ts';
 import { createStoredAnswers } from './stored-answers.ts';
 import { createTaskEnds } from './task-ends.ts';
 import { createTaskRefusals } from './task-refusals.ts';
-
-export interface SliceParts {
-  readonly store: Store;
-  readonly ledger: Ledger;
-  readonly resources: FetchResources;
-  readonly reader: PageReader;
-  readonly robots: RobotsCache;
-  readonly jobs: RunningJobs;
-  readonly slots: Slots;
-  readonly quarantine: Quarantine;
-  readonly policies: () => Policies;
-  /** Whether other hosts wait for a place: then a slice ends when its time is over. */
-  readonly isContended: () => boolean;
-  readonly now: () => number;
-  readonly random: () => number;
-  /** The time limit of tasks whose request sets none. */
-  readonly taskTimeoutMs: number;
-  /** See AttemptParts. */
-  readonly observer?: AttemptParts['observer'];
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
-
-export interface SliceOptions extends SliceParts {
-  /** Whether the lease has certainly not run out. False is not the end: a renewal may still be answered. */
-  readonly isOurs: () => boolean;
-  /** The store has said that the lease is lost. */
-  readonly onLeaseLost: () => void;
-  /** Ends the tasks of a job that have not begun, and publishes the change. */
-  readonly stopJob: (id: JobId, reason: string) => Promise<void>;
-}
 
 /** One stretch of owning a host. */
 export interface Slice {
@@ -129,6 +92,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     onChange: signal,
     onFailure: fail,
   });
+  const spans = createSliceSpans(key);
   const access = createHostAccess(lease, { ...parts, signal: aborter.signal });
   const robotsLoader = createRobotsLoader({
     ...parts,
@@ -170,7 +134,15 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       stop();
     },
   });
-  const storedAnswers = createStoredAnswers({ ...parts, hostKey: key, attempts, mailbox, ends, follow });
+  const storedAnswers = createStoredAnswers({
+    ...parts,
+    hostKey: key,
+    attempts,
+    mailbox,
+    ends,
+    spans,
+    follow,
+  });
   const isStopping = () => stopper.signal.aborted;
 
   function signal(): void {
@@ -222,6 +194,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
     slots.decline(signal);
     await ends.allWritten();
+    spans.end();
     await release();
   }
 
@@ -257,7 +230,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       mailbox.refill(wantedInHand());
       return startTasks();
     } catch (error) {
-      logger.error({ host: key, err: error }, 'slice failed unexpectedly');
+      logger[levelOfError(error)]({ host: key, err: error }, 'slice failed unexpectedly');
       fail(error);
       return WHEN_SIGNALLED;
     }
@@ -345,13 +318,18 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     const { running } = claimed;
     running.inFlight += 1;
     try {
-      await work(claimed).catch((error: unknown) => ends.faulted(claimed, error));
+      await workInSpan(claimed).catch((error: unknown) => ends.faulted(claimed, error));
     } finally {
       running.inFlight -= 1;
       tellWaiting(running);
       finishedCount += 1;
       slots.give();
     }
+  }
+
+  function workInSpan(claimed: ClaimedTask): Promise<void> {
+    const job = claimed.running.spans;
+    return job === null ? work(claimed) : spans.attempt(job, claimed.task, () => work(claimed));
   }
 
   async function work(claimed: ClaimedTask): Promise<void> {

@@ -1,3 +1,4 @@
+import type { SliceSpans } from '../attempts/attempt-spans.ts';
 import type { FetchResources } from '../attempts/fetch-resources.ts';
 import type { Attempts } from '../attempts/make-attempt.ts';
 import type { HostKey } from '../model/ids.ts';
@@ -24,6 +25,7 @@ export interface StoredAnswersParts {
   readonly attempts: Pick<Attempts, 'useStored'>;
   readonly mailbox: Pick<Mailbox, 'remove' | 'putBack'>;
   readonly ends: Pick<TaskEnds, 'attempted'>;
+  readonly spans: Pick<SliceSpans, 'attempt'>;
   /** The slice has something under way until this ends. */
   readonly follow: (underWay: Promise<void>) => void;
 }
@@ -49,7 +51,10 @@ export function createStoredAnswers(parts: StoredAnswersParts): StoredAnswers {
       mailbox.putBack(claimed);
       return;
     }
-    void parts.ends.attempted(claimed, await parts.attempts.useStored(task, running, stored));
+    const use = async () => {
+      void parts.ends.attempted(claimed, await parts.attempts.useStored(task, running, stored));
+    };
+    await (running.spans === null ? use() : parts.spans.attempt(running.spans, task, use));
   }
 
   return {

@@ -1,3 +1,4 @@
+import { noteAttempt } from '../attempts/attempt-spans.ts';
 import type { Finished } from '../attempts/finish-task.ts';
 import type { HostAccess } from '../attempts/host-access.ts';
 import { LOGIN_WALLS } from '../attempts/login-walls.ts';
@@ -14,12 +15,13 @@ import {
 } from '../attempts/task-end.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { JobId } from '../model/ids.ts';
+import type { HostKey, JobId } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { logCompleted, logFailed } from '../observe/task-log.ts';
 import type { Completion, HostLease, TaskEnd } from '../ports/store.ts';
+import { inSpan, isRecorded } from '../tracing/tracing.ts';
 import type { ClaimedTask, Mailbox } from './mailbox.ts';
 
 /**
@@ -96,7 +98,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
     running.generation += 1;
     faultsInARow += 1;
     if (faultsInARow >= MOST_FAULTS_IN_A_ROW) parts.onManyFaults();
-    reportAttempt(task, finished, logger, metrics);
+    reportAttempt(task, finished, lease.key, logger, metrics);
     await written;
   }
 
@@ -106,8 +108,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
     // A client waits for a scrape; and a host that has nothing else to do waits for the URLs that the page led to.
     const isStarving = mailbox.size === 0 && access.inFlight === 0 && completion.discovered.length > 0;
     const isAwaited = running.job.kind === 'scrape' || isStarving || task.interruptions > 0;
-    const written = ledger
-      .write(completion, isAwaited)
+    const written = writeInSpan(completion, isAwaited)
       .then((isKept) => {
         if (!isKept) {
           running.generation += 1;
@@ -134,6 +135,12 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
     return untilStored(written);
   }
 
+  function writeInSpan(completion: Completion, isAwaited: boolean): Promise<boolean> {
+    if (!isRecorded()) return ledger.write(completion, isAwaited);
+    const attributes = { 'scrapifie.task.end': completion.end.state };
+    return inSpan('ledger commit', { attributes }, () => ledger.write(completion, isAwaited));
+  }
+
   /** The slice keeps the host until this is over: a host that is released ends its claimed tasks in another way. */
   function untilStored(work: Promise<void>): Promise<void> {
     const stored = work.finally(() => {
@@ -145,14 +152,14 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
   }
 
   function finished(claimed: ClaimedTask, end: ReportedEnd): Promise<void> {
-    reportAttempt(claimed.task, end, logger, metrics);
+    reportAttempt(claimed.task, end, lease.key, logger, metrics);
     return write(end.completion, claimed);
   }
 
   /** Before the last of them is stored: the job must not end for want of tasks without the reason. */
   async function stopAtWalls(claimed: ClaimedTask, end: ReportedEnd): Promise<void> {
     const { id } = claimed.running.job;
-    logger.warn({ jobId: id, host: lease.key }, 'crawl stopped: its pages ask to log in');
+    logger.info({ jobId: id, host: lease.key }, 'crawl stopped: its pages ask to log in');
     await parts.stopJob(id, LOGIN_WALLS);
     await finished(claimed, end);
   }
@@ -190,9 +197,16 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
 type ReportedEnd = Pick<Finished, 'completion' | 'attempt'> & Partial<Pick<Finished, 'reading'>>;
 
 /** Counts an attempt in the metrics and logs how it ended. */
-function reportAttempt(task: Task, ended: ReportedEnd, logger: Logger, metrics: Metrics): void {
+function reportAttempt(
+  task: Task,
+  ended: ReportedEnd,
+  host: HostKey,
+  logger: Logger,
+  metrics: Metrics,
+): void {
   const { completion, attempt, reading = null } = ended;
-  metrics.fetched(attempt.engine, attempt.outcome, attempt.ms, attempt.bytes);
+  noteAttempt(attempt);
+  metrics.fetched(attempt, host);
   if (reading !== null) metrics.extracted(reading.ms);
   const { end } = completion;
   if (end.state === 'waiting') metrics.retried();

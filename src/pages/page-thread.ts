@@ -101,9 +101,11 @@ export function startPageThread({ port, reading: current, blobs, loadTypes }: Pa
 
   async function answer(call: ReadCall): Promise<Read> {
     Atomics.store(current, 0, call.id);
+    const begunAt = call.isTimed === true ? epochNow() : 0;
     try {
       const { reading, blobs } = await read(call);
-      return { answer: { id: call.id, reading }, blobs };
+      const times = begunAt === 0 ? {} : { times: { begunAt, readAt: epochNow(), storedAt: 0 } };
+      return { answer: { id: call.id, reading, ...times }, blobs };
     } catch (error) {
       return { answer: failed(call, error), blobs: [] };
     }
@@ -139,6 +141,7 @@ export function startPageThread({ port, reading: current, blobs, loadTypes }: Pa
     try {
       await storeBodies(bodies);
       const answers = read.map((each) => each.answer);
+      for (const answer of answers) if ('times' in answer) answer.times.storedAt = epochNow();
       port.postMessage(answers, answers.flatMap(recordBuffer));
     } catch (error) {
       port.postMessage(calls.map((call) => failed(call, error)));
@@ -173,6 +176,9 @@ export function startPageThread({ port, reading: current, blobs, loadTypes }: Pa
   });
   port.postMessage([] satisfies ReadAnswer[]);
 }
+
+/** Finer than `Date.now`: many pages take less than a millisecond. */
+const epochNow = () => performance.timeOrigin + performance.now();
 
 async function fullReadersFor(
   options: ReadRequest['job']['options'],

@@ -1,8 +1,11 @@
 import { Worker } from 'node:worker_threads';
+import type { Context } from '@opentelemetry/api';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { outsideSpans, recordedContext } from '../tracing/tracing.ts';
 import type { PageReader, PageReading, ReadRequest } from './page-reading.ts';
 import { ownedRenderedPage, renderedBuffers } from './rendered-page.ts';
 import type { HoldReason, HoldReport, ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
+import { traceThread } from './thread-spans.ts';
 
 export interface ReaderPoolOptions {
   readonly threads: number;
@@ -20,6 +23,8 @@ const IN_HAND = 32;
 
 interface Waiting {
   readonly request: ReadRequest;
+  /** Of the span that waits for the page; null where there is none. */
+  readonly parent: Context | null;
   readonly resolve: (reading: PageReading) => void;
   readonly reject: (error: Error) => void;
 }
@@ -100,8 +105,10 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
         if (call === undefined) continue;
         reader.inHand.delete(answer.id);
         inHand -= 1;
-        if ('reading' in answer) call.resolve(answer.reading);
-        else call.reject(errorOf(answer.code, answer.message));
+        if ('reading' in answer) {
+          if (call.parent !== null) traceThread(answer, call.parent);
+          call.resolve(answer.reading);
+        } else call.reject(errorOf(answer.code, answer.message));
       }
       dispatch();
     });
@@ -152,7 +159,8 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
       reader.inHand.set(lastId, call);
       inHand += 1;
       if (reader.outbox.length === 0) setImmediate(() => send(reader));
-      reader.outbox.push(callOf(lastId, call.request, textOf(call.request.job)));
+      const sent = callOf(lastId, call.request, textOf(call.request.job));
+      reader.outbox.push(call.parent === null ? sent : { ...sent, isTimed: true });
     }
   }
 
@@ -196,8 +204,8 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
     read(request) {
       return new Promise((resolve, reject) => {
         if (isClosed) return reject(new ScrapifieError('SHUTTING_DOWN', 'No more pages are read.'));
-        waiting.push({ request, resolve, reject });
-        dispatch();
+        waiting.push({ request, parent: recordedContext(), resolve, reject });
+        outsideSpans(dispatch);
       });
     },
     ready: Promise.all(started).then(() => undefined),

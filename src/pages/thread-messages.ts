@@ -11,11 +11,21 @@ export interface ReadCall {
   readonly incarnation: Incarnation;
   /** The job as JSON: text crosses to another thread for next to nothing, and is read there once. */
   readonly job: string;
+  /** The page belongs to a trace: the answer tells when the thread did what. */
+  readonly isTimed?: true;
 }
 
 export type ReadAnswer =
-  | { readonly id: number; readonly reading: PageReading }
+  | { readonly id: number; readonly reading: PageReading; readonly times?: ThreadTimes }
   | { readonly id: number; readonly code: ErrorCode | null; readonly message: string };
+
+/** Epoch milliseconds, by the clock of the machine. */
+export interface ThreadTimes {
+  readonly begunAt: number;
+  readonly readAt: number;
+  /** When the body and the other blobs of the page were stored. */
+  storedAt: number;
+}
 
 /** Why a thread cannot store the bodies of the pages it has read, and holds those pages; null when it can again. */
 export interface HoldReport {

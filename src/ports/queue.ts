@@ -16,8 +16,13 @@ export interface Queue {
    * dropped (the sweep will bring it back). Resolves to the consumer's handle.
    */
   consume(name: QueueName, concurrency: number, handler: (entry: Entry) => Promise<void>): Promise<Consumer>;
-  /** Entries waiting and being worked on. */
-  depth(name: QueueName): Promise<{ waiting: number; active: number }>;
+  /** Entries or calls that wait and that are being worked on, of all processes that share the queue. */
+  depth(name: QueueName | CallName): Promise<{ waiting: number; active: number }>;
+  /**
+   * How long the oldest of the next thousand calls of this name has waited for a handler, by the clocks of the two
+   * processes; 0 when none waits.
+   */
+  oldestCallMs(name: CallName): Promise<number>;
   /**
    * Sends a request to a process that answers calls of this name and resolves to the answer; both are JSON and small, large things
    * travel as blobs. Rejects with what the handler rejected with when that is a ScrapifieError, with NO_WORKER when

@@ -37,6 +37,7 @@ import type { SiteStore } from './site-store.ts';
 import type { StoredPageStore } from './stored-page.ts';
 import type { HostHold, TaskWait } from './task-wait.ts';
 import type { WebhookStore } from './webhook-store.ts';
+import type { WorkloadStore } from './workload-store.ts';
 
 /**
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
@@ -166,7 +167,7 @@ export interface JobStore extends StoredPageStore {
 
 export type CreatedJob = Job & { readonly heldUntil?: number };
 
-export interface HostStore extends OptOutStore {
+export interface HostStore extends OptOutStore, WorkloadStore {
   /** Hosts that have work due and no living owner, best rank first. */
   offerHosts(limit: number): Promise<readonly HostOffer[]>;
   /**

@@ -120,7 +120,7 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
 
   async function failed(event: StoredEvent, range: ReaderRange, error: unknown): Promise<void> {
     tried = { id: event.id, times: tried.id === event.id ? tried.times + 1 : 1 };
-    const details = { err: error, reader: name, event: event.id, job: event.jobId, tries: tried.times };
+    const details = { err: error, reader: name, eventId: event.id, jobId: event.jobId, tries: tried.times };
     if (tried.times < MOST_TRIES) {
       logger.warn(details, 'reader: an event could not be applied');
       await pauseUnlessStopping(IDLE_MS);
