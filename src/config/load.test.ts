@@ -154,6 +154,7 @@ describe('wrong settings', () => {
   it.each([
     ['SCRAPIFIE_APIKEY', 'SCRAPIFIE_API_KEY'],
     ['SCRAPIFIE_DATADIR', 'SCRAPIFIE_DATA_DIR'],
+    ['SCRAPIFIE_PROT', 'SCRAPIFIE_PORT'],
     ['SCRAPIFIE_LOGLEVL', 'SCRAPIFIE_LOG_LEVEL'],
     ['SCRAPIFIE_MAX_CONCURENCY', 'SCRAPIFIE_MAX_CONCURRENCY'],
   ])('%s is answered with %s', (wrong, right) => {
@@ -178,6 +179,13 @@ describe('wrong settings', () => {
     expect(error.message).toContain('.env cannot be read (EISDIR)');
     expect(error.message).toContain('SCRAPIFIE_API_KEY_FILE names an empty file');
     expect(error.message).toContain('SCRAPIFIE_CONTACT_FILE names a file that cannot be read (ENOENT)');
+  });
+
+  it('include files without an end, and keys that no header could carry', () => {
+    file('two-lines', 'sixteen-letters-and-more\r\n\n');
+    const error = refusal({ SCRAPIFIE_API_KEY_FILE: 'two-lines', SCRAPIFIE_CONTACT_FILE: '/dev/zero' });
+    expect(error.message).toContain('SCRAPIFIE_API_KEY_FILE must have no line breaks');
+    expect(error.message).toContain('SCRAPIFIE_CONTACT_FILE names a file of more than 1000000 characters');
   });
 
   it('include a database URL that no connection can be made with', () => {

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { nearestName } from './nearest-name.ts';
+import { otelSettings } from './otel-variables.ts';
 import { parsePlainly } from './plain-problems.ts';
 import { pluginPaths } from './plugin-part.ts';
 import { settingConflicts } from './setting-conflicts.ts';
@@ -47,17 +48,13 @@ const settingByVariable = new Map(settingNames.map((name) => [environmentName(na
 
 /**
  * Reads every setting once, at start. A value may stand in the environment, in `.env`, or in a file named by the
- * variable with `_FILE` behind it; an empty value counts as not given. Throws one INVALID_SETTINGS that lists
- * every problem, and names variables but no values.
+ * variable with `_FILE` behind it; an empty value counts as not given. Standard variables of OpenTelemetry count where
+ * ours say nothing. Throws one INVALID_SETTINGS that lists every problem, and names variables but no values.
  */
 export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOptions): Settings {
   const problems: SettingProblem[] = [];
   const given = new Map<SettingName, Given>();
-  const collect = (variables: NodeJS.ProcessEnv, source: Source): void =>
-    collectVariables(variables, source, options.cwd, given, problems);
-
-  collect(readDotEnv(options.cwd, problems), '.env');
-  collect(environment, 'environment');
+  collectAll(environment, options.cwd, given, problems);
   const { overridesFrom: source = 'command line' } = options;
   for (const name of settingNames) {
     const value = options.overrides?.[name];
@@ -109,8 +106,7 @@ export function settingSources(
   { cwd, overrides = {} }: Pick<LoadOptions, 'cwd' | 'overrides'>,
 ): ReadonlyMap<string, SettingSource> {
   const given = new Map<SettingName, Given>();
-  collectVariables(readDotEnv(cwd, []), '.env', cwd, given, []);
-  collectVariables(environment, 'environment', cwd, given, []);
+  collectAll(environment, cwd, given, []);
   const sources = new Map<string, SettingSource>([...given].map(([name, { source }]) => [name, source]));
   for (const [name, value] of Object.entries(overrides))
     if (value !== undefined) sources.set(name, 'command line');
@@ -120,14 +116,37 @@ export function settingSources(
 /** The settings that the environment or `.env` give, right or wrong. */
 export function givenSettings(environment: NodeJS.ProcessEnv, cwd: string): ReadonlySet<string> {
   const given = new Map<SettingName, Given>();
-  collectVariables(readDotEnv(cwd, []), '.env', cwd, given, []);
-  collectVariables(environment, 'environment', cwd, given, []);
+  collectAll(environment, cwd, given, []);
   return new Set(given.keys());
 }
 
 /** `dataDir` → `--data-dir`. */
 function optionName(setting: string): string {
   return `--${setting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** Takes the settings out of `.env` and the environment, and those that standard variables give besides. */
+function collectAll(
+  environment: NodeJS.ProcessEnv,
+  cwd: string,
+  given: Map<SettingName, Given>,
+  problems: SettingProblem[],
+): void {
+  const dotEnv = readDotEnv(cwd, problems);
+  collectVariables(dotEnv, '.env', cwd, given, problems);
+  collectVariables(environment, 'environment', cwd, given, problems);
+  const sourceOf = (variable: string): Source =>
+    environment[variable] === undefined ? '.env' : 'environment';
+  const hasOwnReceiver = given.has('otelUrl');
+  const standard = otelSettings({ ...dotEnv, ...environment }, (variable, problem) => {
+    if (!hasOwnReceiver) problems.push({ setting: variable, source: sourceOf(variable), problem });
+  });
+  for (const { setting, variable, value } of standard) {
+    // Headers may hold the key to another receiver.
+    const isForOther = setting === 'otelHeaders' && hasOwnReceiver;
+    if (given.has(setting) || isForOther) continue;
+    put(given, setting, { label: variable, source: sourceOf(variable), value });
+  }
 }
 
 /** Takes the settings out of one source; what an earlier source gave for the same setting is replaced. */
@@ -172,12 +191,33 @@ function put(given: Map<SettingName, Given>, name: SettingName, entry: Given): v
   else given.set(name, entry);
 }
 
+/** Beyond every setting, JSON with many plans included. */
+const MAX_SECRET_LENGTH = 1_000_000;
+
+/** As much of a file as tells whether it is too long: some, such as /dev/zero, have no end. */
+function readStart(file: string): string {
+  const descriptor = openSync(file, 'r');
+  try {
+    const buffer = Buffer.alloc(4 * MAX_SECRET_LENGTH + 4);
+    let length = 0;
+    for (;;) {
+      const read = readSync(descriptor, buffer, length, buffer.length - length, null);
+      length += read;
+      if (read === 0 || length === buffer.length) return buffer.toString('utf8', 0, length);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** Secret files usually end in a newline that is not part of the secret. */
 function readSecret(file: string, report: (problem: string) => void): string | null {
   try {
-    const content = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-    if (content !== '') return content;
-    report('names an empty file');
+    const content = readStart(file).replace(/\r?\n$/, '');
+    if (content.length > MAX_SECRET_LENGTH)
+      report(`names a file of more than ${MAX_SECRET_LENGTH} characters`);
+    else if (content === '') report('names an empty file');
+    else return content;
   } catch (error) {
     report(`names a file that cannot be read (${systemCode(error)})`);
   }

@@ -22,16 +22,22 @@ function letters(name: string): string {
     .replaceAll('_', '');
 }
 
-/** Letters to insert, remove or replace to get from `a` to `b`; any number ≥ `limit` means "too many". */
+/**
+ * Letters to insert, remove or replace, and neighbours to swap, to get from `a` to `b`; any number ≥ `limit` means "too many".
+ */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  let twoAbove = above;
   for (let row = 1; row <= a.length; row += 1) {
     const current = [row];
     for (let column = 1; column <= b.length; column += 1) {
       const replaced = (above[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      const isSwapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swapped = isSwapped ? (twoAbove[column - 2] ?? 0) + 1 : limit;
+      current.push(Math.min(replaced, swapped, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
     }
+    twoAbove = above;
     above = current;
   }
   return above[b.length] ?? limit;

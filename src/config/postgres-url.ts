@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-
-/** Parameters that name files, which are read when the first connection is planned. */
-const FILE_PARAMETERS = ['sslrootcert', 'sslcert', 'sslkey'];
+import { tlsFileProblem } from './tls-files.ts';
 
 /**
  * What keeps a URL that can be parsed from being one of PostgreSQL: a stray percent sign, a certificate that cannot be
@@ -16,19 +13,15 @@ export function postgresUrlProblem(text: string): string | null {
   } catch {
     return 'has a percent sign that stands for nothing; write it as %25';
   }
-  for (const name of FILE_PARAMETERS) {
-    const file = url.searchParams.get(name);
-    const code = file === null || file === '' ? null : whyUnreadable(file);
-    if (code !== null) return `names a file that cannot be read (${name}, ${code})`;
-  }
-  return null;
+  const pooled = url.searchParams.get(POOLED) ?? 'false';
+  if (pooled !== 'true' && pooled !== 'false') return `must say true or false for ${POOLED}`;
+  return tlsFileProblem(url.searchParams);
 }
 
-function whyUnreadable(file: string): string | null {
-  try {
-    readFileSync(file);
-    return null;
-  } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  }
-}
+const POOLED = 'pgbouncer';
+
+/**
+ * Whether the URL leads to a pooler such as PgBouncer (`?pgbouncer=true`). A pooler hands the connections of the server from
+ * one client to the next, so a client can have no settings of its own: time limits are those of the database's user.
+ */
+export const isPooledUrl = (url: string): boolean => URL.parse(url)?.searchParams.get(POOLED) === 'true';

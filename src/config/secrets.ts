@@ -1,33 +1,44 @@
+import { readPairs } from './name-value-list.ts';
 import { type Settings, settingsSchema } from './settings.ts';
+
+/** Settings that are secrets as a whole. */
+const KEYS = [
+  'apiKey',
+  'captchaKey',
+  'antiCaptchaKey',
+  'vaultKey',
+  'credentialServiceToken',
+  'llmKey',
+  'firecrawlWebhookSecret',
+  'firecrawlKey',
+] as const satisfies (keyof Settings)[];
+
+/** A shorter value of a header, such as the number of a tenant, is no secret, and stands in many other texts. */
+const SECRET_CHARS = 8;
 
 /** Values of the settings that must never be written anywhere, in each form in which they could turn up. */
 export function settingsSecretsOf(settings: Settings): readonly string[] {
-  const { databaseUrl, redisUrl, s3Url, backupS3Url, remoteBrowserUrl, flaresolverrUrl } = settings;
-  const { captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl, searxngUrl } = settings;
-  const { apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey } = settings;
-  const { firecrawlWebhookSecret, firecrawlKey } = settings;
-  const servers = [databaseUrl, redisUrl, s3Url, backupS3Url, remoteBrowserUrl, flaresolverrUrl];
-  const urls = [...servers, captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl, searxngUrl];
-  const inUrls = urls.flatMap((url) => {
-    const password = URL.parse(url ?? '')?.password ?? '';
-    return [password, decoded(password)];
-  });
-  const keys = [
-    apiKey,
-    captchaKey,
-    antiCaptchaKey,
-    vaultKey,
-    credentialServiceToken,
-    llmKey,
-    firecrawlWebhookSecret,
-    firecrawlKey,
-  ].map((key) => key ?? '');
+  const keys = KEYS.map((name) => settings[name] ?? '');
   const oldKeys = settings.vaultOldKeys.split(',').map((key) => key.trim());
-  const inProxies = settings.proxies.split(',').flatMap((text) => {
-    const password = URL.parse(text.trim().replace(/^[^:]+:/, 'http:'))?.password ?? '';
-    return [password, decoded(password)];
-  });
-  return [...new Set([...keys, ...oldKeys, ...inUrls, ...inProxies])].filter((secret) => secret !== '');
+  // Any setting may be a URL, or a list of them, with a password in it.
+  const passwords = Object.values(settings).flatMap((value) =>
+    typeof value === 'string' && value.includes('://')
+      ? [value, ...value.split(',')].flatMap(passwordsIn)
+      : [],
+  );
+  const headers = [...(readPairs(settings.otelHeaders)?.values() ?? [])].filter(
+    ({ length }) => length >= SECRET_CHARS,
+  );
+  return [...new Set([...keys, ...oldKeys, ...passwords, ...headers])].filter((secret) => secret !== '');
+}
+
+/** The password of a URL of any scheme, as it is written and as it is meant. */
+function passwordsIn(text: string): readonly string[] {
+  const url = text.trim();
+  // With several hosts it is no URL for the parser.
+  const beforeHosts = /^[^:]+:\/\/[^:@/?#]*:([^@/?#]*)@/.exec(url)?.[1] ?? '';
+  const password = URL.parse(url.replace(/^[^:]+:/, 'http:'))?.password ?? beforeHosts;
+  return [password, decoded(password)];
 }
 
 function decoded(text: string): string {
@@ -55,7 +66,8 @@ export function shownSettings(settings: Settings): Readonly<Record<string, unkno
 /** One setting as it may be shown. `secrets` are those of all settings. */
 export function shownSetting(name: string, value: unknown, secrets: readonly string[]): unknown {
   if (typeof value !== 'string') return value;
-  if (name === 'proxies') return value === '' ? '' : '[secret]';
+  if (name === 'proxies' || name === 'otelHeaders') return value === '' ? '' : '[secret]';
+  if (name === 'redisUrl') return value.replace(/^([^:]*:\/\/)(?:[^@/?#]*@)?([^/?#]*).*$/s, '$1$2');
   const url = value.includes('://') ? URL.parse(value) : null;
   if (url !== null) return `${url.protocol}//${url.host}`;
   return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), value);

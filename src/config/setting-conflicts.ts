@@ -18,11 +18,27 @@ export function settingConflicts(
   wrong: ReadonlySet<string>,
   { isServing = false } = {},
 ): SettingConflict[] {
-  const { databaseUrl, s3Url, backupS3Url, llmUrl, llmModel, smtpUrl, smtpFrom, oidcIssuer, oidcAudience } =
-    settings;
+  const {
+    databaseUrl,
+    databaseReadUrl,
+    s3Url,
+    backupS3Url,
+    llmUrl,
+    llmModel,
+    smtpUrl,
+    smtpFrom,
+    oidcIssuer,
+    oidcAudience,
+  } = settings;
   const conflicts: SettingConflict[] = [];
   const wrongDatabase = postgresUrlProblem(databaseUrl ?? '');
   if (wrongDatabase !== null) conflicts.push({ name: 'databaseUrl', problem: wrongDatabase });
+  const wrongStandby = postgresUrlProblem(databaseReadUrl ?? '');
+  if (wrongStandby !== null) conflicts.push({ name: 'databaseReadUrl', problem: wrongStandby });
+  if (databaseReadUrl !== undefined && databaseUrl === undefined && !wrong.has('databaseUrl')) {
+    const problem = 'names a standby, and SCRAPIFIE_DATABASE_URL does not name its primary';
+    conflicts.push({ name: 'databaseReadUrl', problem });
+  }
   const wrongStore = s3Url === undefined ? null : s3UrlProblem(s3Url);
   if (wrongStore !== null) conflicts.push({ name: 's3Url', problem: wrongStore });
   const wrongBackups = backupS3Url === undefined ? null : s3UrlProblem(backupS3Url);

@@ -6,7 +6,10 @@ import { lakeSettings } from './lake-settings.ts';
 import { oidcFields } from './oidc-settings.ts';
 import { readPlans } from './plans.ts';
 import { readPrices } from './prices.ts';
+import { processSettings } from './process-settings.ts';
+import { redisUrlProblem } from './redis-url.ts';
 import { retentionSettings } from './retention-settings.ts';
+import { tracingSettings } from './tracing-settings.ts';
 
 const bool = z.union(
   [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
@@ -35,15 +38,23 @@ export const settingsSchema = z.object({
     .url({ protocol: /^postgres(ql)?$/ })
     .optional()
     .describe('PostgreSQL that keeps everything, `postgres://user:password@host:5432/name`; else SQLite.'),
+  databaseReadUrl: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .optional()
+    .describe(
+      'Standby of that PostgreSQL, which answers queries, tables of the ledger and searches while it keeps up.',
+    ),
   databasePool: whole(1, 1_000).default(8).describe('Connections to PostgreSQL of this process.'),
   redisUrl: z
-    .url({ protocol: /^rediss?$/ })
-    .refine(
-      isRedisUrl,
-      'must be redis://[user][:password@]host[:port][/number], the password percent-encoded',
-    )
+    .string()
+    .superRefine((text, context) => {
+      const problem = redisUrlProblem(text);
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+    })
     .optional()
-    .describe('Redis for queues and events between processes, `redis://:password@host:6379/0`.'),
+    .describe(
+      'Redis for queues and events between processes, `redis://:password@host:6379/0`; `redis+cluster://` and `redis+sentinel://` with several hosts.',
+    ),
   redisPrefix: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, dashes and underscores')
@@ -102,6 +113,7 @@ export const settingsSchema = z.object({
   apiKey: z
     .string()
     .min(16)
+    .regex(/^\P{Cc}*$/u, 'must have no line breaks or other control characters, which no header can carry')
     .optional()
     .describe('API key to accept; without it the first start makes one and prints it once.'),
   apiUrl: z
@@ -290,10 +302,8 @@ export const settingsSchema = z.object({
     .describe('Why you crawl, in a sentence for site owners; it is shown at `/bot`.'),
   ...deliverySettings,
   ...firecrawlSettings,
-  logLevel: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
-    .default('info')
-    .describe('Least severe log line that is written.'),
+  ...processSettings,
+  ...tracingSettings,
   bodyLimitBytes: whole(1_024, 1_073_741_824)
     .default(10_485_760)
     .describe('Largest request body the API accepts.'),
@@ -344,6 +354,7 @@ export const settingsSchema = z.object({
     .describe(
       'Addresses or CIDR ranges that may read `/metrics` without a key, such as `127.0.0.1,10.0.0.0/8`.',
     ),
+  metricsHosts: whole(0, 200).default(20).describe('Hosts, of those asked most, that `/metrics` names.'),
   failedLoginsPerMinute: whole(1, 1_000_000)
     .default(30)
     .describe('Wrong API keys that one address may send per minute.'),
@@ -369,31 +380,21 @@ export const settingsSchema = z.object({
   extractThreads: whole(0, 64)
     .default(0)
     .describe('Threads that read pages; 0 takes one less than there are cores, at most four.'),
-  hostLeaseMs: whole(3_000, 600_000)
-    .default(30_000)
-    .describe('After this time at most, another process takes over the hosts of one that has died.'),
-  drainMs: whole(0, 600_000)
-    .default(30_000)
-    .describe('Time that running work gets to finish when the process is told to stop.'),
 });
 
 export type Settings = Readonly<z.infer<typeof settingsSchema>>;
+
+/** Balancers look at `/readyz` every few seconds. */
+const API_NOTICE_MS = 5_000;
+
+/** How long a process that stops goes on answering: only APIs have others that take over, and a balancer before them. */
+export function drainNoticeOf({ drainNoticeMs, role }: Pick<Settings, 'drainNoticeMs' | 'role'>): number {
+  return drainNoticeMs ?? (role === 'api' ? API_NOTICE_MS : 0);
+}
 
 export const settingNames = Object.keys(settingsSchema.shape) as readonly (keyof Settings)[];
 
 /** `dataDir` → `SCRAPIFIE_DATA_DIR`. */
 export function environmentName(setting: string): string {
   return `SCRAPIFIE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
-}
-
-/** What a parser of URLs lets pass and Redis does not: no host, a database that is no number, a stray percent sign. */
-function isRedisUrl(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null) return true;
-  try {
-    decodeURIComponent(`${url.username}${url.password}`);
-  } catch {
-    return false;
-  }
-  return /^rediss?:\/\/./.test(text) && /^(?:\/\d*)?$/.test(url.pathname);
 }

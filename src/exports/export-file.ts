@@ -1,5 +1,6 @@
 import type { Export } from '../model/export.ts';
 import type { AccountId, ExportId, JobId } from '../model/ids.ts';
+import type { Job } from '../model/job.ts';
 import type { ExportStore } from '../ports/export-store.ts';
 import type { Files } from '../ports/files.ts';
 import { formatOf } from './formats.ts';
@@ -8,9 +9,24 @@ import { formatOf } from './formats.ts';
 export const fileOf = ({ id, attempts, spec }: Pick<Export, 'id' | 'attempts' | 'spec'>): string =>
   `${id}.${attempts}${formatOf(spec.format).ending}`;
 
-/** The name under which the file is saved: it tells what it holds, and is no other export's. */
-export const nameForPeople = ({ id, jobId, spec }: Pick<Export, 'id' | 'jobId' | 'spec'>): string =>
-  `${spec.type}-${jobId}-${id.slice(-12)}${formatOf(spec.format).ending}`;
+const MOST_SITE_CHARS = 80;
+
+/** The host that a job begins on, as a part of a file name; the job's id where it has none. */
+function siteOf({ id, seeds }: Pick<Job, 'id' | 'seeds'>): string {
+  const host = URL.parse(seeds[0] ?? '')
+    ?.host.replaceAll(/[^a-z0-9.-]+/gi, '-')
+    .replaceAll(/^[.-]+|[.-]+$/g, '');
+  return host ? host.slice(0, MOST_SITE_CHARS) : id;
+}
+
+/** The name under which the file is saved: it tells the site, what it holds and the day, and is no other export's. */
+export function nameForPeople(
+  { id, createdAt, spec }: Pick<Export, 'id' | 'createdAt' | 'spec'>,
+  job: Pick<Job, 'id' | 'seeds'>,
+): string {
+  const day = new Date(createdAt).toISOString().slice(0, 10);
+  return `${siteOf(job)}-${spec.type}-${day}-${id.slice(-12)}${formatOf(spec.format).ending}`;
+}
 
 const FILE = /^(exp_[0-9a-f-]{1,64})\.\d{1,9}\./;
 const IDS_AT_ONCE = 500;

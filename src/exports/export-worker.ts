@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { asScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Export } from '../model/export.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { ExportResult, WorkMetrics } from '../observe/metrics/work-metrics.ts';
 import type { ExportEnd, ExportLease, ExportProgress, ExportStore } from '../ports/export-store.ts';
 import type { Files } from '../ports/files.ts';
 import { removeFiles } from './export-file.ts';
@@ -36,6 +37,7 @@ export interface ExportWorkerDeps {
   readonly files: Files;
   readonly make: MakeExport;
   readonly logger: Logger;
+  readonly metrics: Pick<WorkMetrics, 'exportEnded'>;
 }
 
 /**
@@ -55,7 +57,7 @@ const MOST_FAILURES = 4;
 const FIRST_RETRY_MS = 5_000;
 
 export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
-  const { store, files, make, logger } = deps;
+  const { store, files, make, logger, metrics } = deps;
   const stopping = new AbortController();
   let wake = (): void => undefined;
   let loops: Promise<unknown> = Promise.resolve();
@@ -86,7 +88,7 @@ export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
 
   async function work(claimed: Export): Promise<void> {
     const lease: ExportLease = { id: claimed.id, attempt: claimed.attempts };
-    const details = { export: claimed.id, job: claimed.jobId, attempt: claimed.attempts };
+    const details = { exportId: claimed.id, jobId: claimed.jobId, attempt: claimed.attempts };
     if (claimed.failures > MOST_FAILURES) {
       const message = `The export was begun ${claimed.attempts} times, and each time the process ended before it was written.`;
       await store.failExport(lease, { code: 'EXPORT_FAILED', message }, null);
@@ -95,6 +97,9 @@ export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
     }
     const lost = new AbortController();
     let progress: ExportProgress = { rows: 0, sizeBytes: 0 };
+    const startedAt = performance.now();
+    const count = (result: ExportResult, bytes: number) =>
+      metrics.exportEnded(claimed.spec.format, result, performance.now() - startedAt, bytes);
     const renewing = setInterval(() => {
       store.renewExport(lease, progress, LEASE_MS).then(
         (isHeld) => {
@@ -113,6 +118,7 @@ export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
         AbortSignal.any([stopping.signal, lost.signal]),
       );
       if (await store.finishExport(lease, end)) {
+        count('ready', end.sizeBytes);
         logger.info({ ...details, ...end }, 'exports: an export is ready');
         return;
       }
@@ -125,6 +131,7 @@ export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
       const isOver = ERRORS[shown.code].retry === 'never' || claimed.failures + 1 > MOST_FAILURES;
       logger.warn({ err: error, ...details, isOver }, 'exports: an export was not written');
       await store.failExport(lease, shown, isOver ? null : retryMs(claimed.failures));
+      count(isOver ? 'failed' : 'retried', 0);
     } finally {
       clearInterval(renewing);
     }

@@ -51,7 +51,7 @@ export async function writeExport(claimed: Export, parts: WriteParts): Promise<E
   const name = fileOf(claimed);
   await files.write(name, counted());
   if (target !== null) {
-    const copy = nameForPeople(claimed);
+    const copy = nameForPeople(claimed, job);
     // Its name has the id of the export: only an earlier attempt can have written it.
     await target.remove(copy);
     await target.write(copy, files.read(name));

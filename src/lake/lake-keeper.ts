@@ -52,13 +52,13 @@ export function createLakeKeeper(deps: LakeKeeperDeps): LakeKeeper {
         try {
           const done = await look(lake.accountId, lake.version);
           if (done !== null && done.replacedFiles > 0)
-            logger.debug({ account: lake.accountId, ...done }, 'lake: compacted');
+            logger.debug({ accountId: lake.accountId, ...done }, 'lake: compacted');
           const isSame = done === null || done.replacedFiles === 0;
           const version = isSame ? lake.version : lake.version + 1;
           await writeManifest({ ...lake, version }, deps);
         } catch (error) {
           // One account must not keep the others from their turn.
-          logger.warn({ err: error, account: lake.accountId }, 'lake: an account was not kept in order');
+          logger.warn({ err: error, accountId: lake.accountId }, 'lake: an account was not kept in order');
         }
       }
       if (lakes.length < ACCOUNTS_AT_ONCE) break;

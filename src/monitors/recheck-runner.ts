@@ -1,4 +1,3 @@
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import { batchRequestSchema } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Schedule } from '../model/schedule.ts';
@@ -29,7 +28,7 @@ export async function runRechecks(deps: RecheckDeps): Promise<void> {
     try {
       await startRecheck(due, deps);
     } catch (error) {
-      const details = { monitor: monitor.id, err: isScrapifieError(error) ? error.message : error };
+      const details = { monitorId: monitor.id, err: error };
       deps.logger.warn(details, 'monitor: pages could not be looked at again');
     }
   }

@@ -42,7 +42,7 @@ export interface OwnerRequestsDeps {
   >;
   readonly bus: Pick<Bus, 'publish'>;
   readonly proof: DomainProof;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Pick<Logger, 'info'>;
 }
 
 const DAYS = 14;
@@ -92,7 +92,7 @@ export function createOwnerRequests(deps: OwnerRequestsDeps): OwnerRequests {
     }
     const details = { demand: demand.kind, by, ...(minDelayMs !== null && { minDelayMs }) };
     await store.audit([{ at, actor: 'site-owner', action: 'domain.owner-request', target: host, details }]);
-    logger.warn({ host, ...details }, 'a site owner’s request is in force');
+    logger.info({ host, ...details }, 'a site owner’s request is in force');
   }
 
   return {

@@ -54,7 +54,7 @@ function decided(
   try {
     return decideTicks(schedule, now);
   } catch (error) {
-    logger.warn({ err: error, schedule: schedule.id }, 'schedule: its ticks could not be decided');
+    logger.warn({ err: error, scheduleId: schedule.id }, 'schedule: its ticks could not be decided');
     return null;
   }
 }
@@ -82,7 +82,7 @@ async function recordDue({ store, logger }: Omit<ScheduleClockDeps, 'queue'>): P
     });
     if (isRecorded) recorded += 1;
     if (isRecorded && missed !== null) {
-      logger.warn({ schedule: id, count: missed.count }, 'schedule: ticks were missed');
+      logger.warn({ scheduleId: id, count: missed.count }, 'schedule: ticks were missed');
     }
   }
   return recorded;

@@ -1,10 +1,11 @@
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Given } from '../jobs/given.ts';
 import type { JobRequest } from '../jobs/job-request.ts';
-import type { Given, Jobs } from '../jobs/jobs.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { AccountId, ScheduleId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
-import type { Schedule } from '../model/schedule.ts';
-import type { OpenRun } from '../ports/schedule-store.ts';
+import type { Schedule, ScheduleRun } from '../model/schedule.ts';
+import type { OpenRun, RunEnd } from '../ports/schedule-store.ts';
 import type { Store } from '../ports/store.ts';
 import { openScheduledJob } from '../sessions/schedule-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -14,6 +15,8 @@ export interface RunDeps {
   readonly store: Pick<Store, 'listOpenRuns' | 'settleRun' | 'listKeys'>;
   readonly jobs: Pick<Jobs, 'scrape' | 'batch' | 'crawl' | 'cancel'>;
   readonly vault: Vault | null;
+  /** Told of each run that was decided for good; left out: not told. */
+  readonly onDecided?: (decision: 'started' | 'skipped' | 'refused', run: ScheduleRun) => void;
 }
 
 const KEY_REVOKED = 'The key that made it was revoked; save the schedule again with another key.';
@@ -46,16 +49,17 @@ async function decide(deps: RunDeps, open: OpenRun): Promise<boolean> {
   const { run, schedule, going, isBehind, isDisabled } = open;
   const { store, jobs } = deps;
   const [job] = going;
-  if (isDisabled) return store.settleRun(run.id, { status: 'skipped', reason: 'The account is disabled' });
+  if (isDisabled) return settle(deps, run, { status: 'skipped', reason: 'The account is disabled' });
   if (await isKeyRevoked(store, schedule)) {
-    return store.settleRun(run.id, { status: 'refused', reason: `FORBIDDEN: ${KEY_REVOKED}` });
+    return settle(deps, run, { status: 'refused', reason: `FORBIDDEN: ${KEY_REVOKED}` });
   }
   if (job !== undefined && schedule.overlap === 'skip') {
-    return store.settleRun(run.id, { status: 'skipped', reason: `The job before goes on: ${job}` });
+    return settle(deps, run, { status: 'skipped', reason: `The job before goes on: ${job}` });
   }
   if (job !== undefined && schedule.overlap === 'queue') {
-    return store.settleRun(
-      run.id,
+    return settle(
+      deps,
+      run,
       isBehind
         ? { status: 'skipped', reason: 'Another run waits for the job before' }
         : { status: 'waiting', reason: `The job before goes on: ${job}` },
@@ -63,6 +67,12 @@ async function decide(deps: RunDeps, open: OpenRun): Promise<boolean> {
   }
   for (const each of going) await cancelled(jobs, open, each);
   return start(deps, open);
+}
+
+async function settle({ store, onDecided }: RunDeps, run: ScheduleRun, end: RunEnd): Promise<boolean> {
+  const isSettled = await store.settleRun(run.id, end);
+  if (isSettled && end.status !== 'waiting') onDecided?.(end.status, run);
+  return isSettled;
 }
 
 /** A key that has expired or got another secret was in order, and so is what it was used for. */
@@ -84,7 +94,8 @@ async function cancelled(jobs: RunDeps['jobs'], { schedule }: OpenRun, job: stri
   }
 }
 
-async function start({ store, jobs, vault }: RunDeps, { run, schedule }: OpenRun): Promise<boolean> {
+async function start(deps: RunDeps, { run, schedule }: OpenRun): Promise<boolean> {
+  const { jobs, vault, onDecided } = deps;
   try {
     const { kind, request, credentials, keyId, monitorId } = openScheduledJob(schedule.job, vault, schedule);
     await startJob(jobs, readJobRequest(kind, request), schedule.accountId, {
@@ -98,6 +109,7 @@ async function start({ store, jobs, vault }: RunDeps, { run, schedule }: OpenRun
         ...(keyId === undefined ? {} : { keyId }),
       },
     });
+    onDecided?.('started', run);
     return true;
   } catch (error) {
     // Another process has decided the run, or a job of the schedule has begun: the next look will tell.
@@ -106,7 +118,7 @@ async function start({ store, jobs, vault }: RunDeps, { run, schedule }: OpenRun
     const [code, message] = isScrapifieError(error)
       ? [error.code, error.message]
       : ['INTERNAL', 'The program failed to make the job; its log has more'];
-    await store.settleRun(run.id, { status: 'refused', reason: `${code}: ${message}` });
+    await settle(deps, run, { status: 'refused', reason: `${code}: ${message}` });
     if (!isScrapifieError(error)) throw error;
     return true;
   }

@@ -148,11 +148,15 @@ export function credentialSecrets(credential: Credential): readonly string[] {
   }
 }
 
+/** An address of IPv6, or labels of letters, digits, dashes and, as some hosts have them, underscores. */
+const HOST =
+  /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*)$/;
+
 function hostProblem(entry: string): string | null {
   const isBelow = entry.startsWith('*.');
   const name = isBelow ? entry.slice(2) : entry;
   const url = /[\s/?#@\\*]/.test(name) ? null : URL.parse(`https://${name}`);
-  if (url === null || url.host === '' || url.host !== name) {
+  if (url === null || url.host !== name || !HOST.test(url.hostname)) {
     return 'Not a host; write example.com, example.com:8443 or *.example.com.';
   }
   if (!isBelow) return null;

@@ -153,7 +153,7 @@ export function createSnapshotReader({ store, blobs, logger }: SnapshotReaderDep
       };
     } catch (error) {
       // The content is worth keeping without it.
-      logger.warn({ err: error, snapshot: id }, 'snapshots: the record of a page could not be read');
+      logger.warn({ err: error, snapshotId: id }, 'snapshots: the record of a page could not be read');
       return {};
     }
   }

@@ -6,6 +6,7 @@ import { withBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createLedger } from '../ledger/ledger.ts';
+import type { JobId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import { releaseBytes } from '../model/own-memory.ts';
 import type { Page } from '../model/page.ts';
@@ -18,9 +19,11 @@ import { createReaderPool } from '../pages/reader-pool.ts';
 import type { Policies } from '../policy/policies.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { Store } from '../ports/store.ts';
+import type { Completion, Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import type { Vault } from '../sessions/vault.ts';
+import { traceJobEnd } from '../tracing/job-end.ts';
+import { inTraceOf } from '../tracing/tracing.ts';
 import { PAGE_THREAD, threadsFor } from './open-extractor.ts';
 import type { OpenFetchResources } from './open-fetch-resources.ts';
 import { readerWithLlm } from './open-llm.ts';
@@ -78,10 +81,11 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       blobs: { dataDir, databaseUrl, s3Url, spillBytes },
       plugins: settings.plugins,
     } satisfies PageThreadData,
-    onHold: (reason) =>
-      reason === null
-        ? logger.info('page bodies can be stored again: fetching goes on')
-        : logger.error(reason, 'page bodies cannot be stored: fetching is suspended'),
+    onHold(reason) {
+      metrics.partChanged('blobs', reason === null);
+      if (reason === null) logger.info('page bodies can be stored again: fetching goes on');
+      else logger.error(reason, 'page bodies cannot be stored: fetching is suspended');
+    },
   });
   const reader = readerWithLlm(threads, settings);
   const running = createRunningJobs(store, parts.vault);
@@ -108,6 +112,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       } else {
         for (const { page } of kept) if (page !== null && page.record !== null) releaseBytes(page.record);
       }
+      for (const id of receipt.finishedJobs) reportEnd(id, kept);
       running.forget(receipt.finishedJobs);
       const hosts = receipt.readyHosts;
       if (hosts.length > 0) bus.publish('host.ready', { hosts: hosts.map(({ key }) => key) });
@@ -123,6 +128,35 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       });
     },
   });
+  /**
+   * Logs and counts the end of a job, and traces it where the job is traced. The end of a scrape is that of its one URL; the
+   * store knows how other jobs have ended.
+   */
+  function reportEnd(id: JobId, kept: readonly Completion[]): void {
+    const { job, spans = null } = running.peek(id) ?? {};
+    const only = job?.kind === 'scrape' ? kept.find(({ jobSeq }) => jobSeq === job.seq) : undefined;
+    if (job !== undefined && only !== undefined && spans === null) {
+      const status = only.end.state === 'failed' || only.end.state === 'denied' ? 'failed' : 'completed';
+      metrics.jobEnded({ ...job, status, finishedAt: now() });
+      logger.info({ jobId: id, kind: job.kind, status }, 'job ended');
+      return;
+    }
+    store
+      .getJob(id)
+      .then((ended) => {
+        if (ended === null) return;
+        const { kind, status, counters, options } = ended;
+        const { pages, failed } = counters;
+        metrics.jobEnded(ended);
+        inTraceOf(options.traceParent, () =>
+          logger.info({ jobId: id, kind, status, pages, failed }, 'job ended'),
+        );
+        if (spans !== null) traceJobEnd(ended);
+      })
+      .catch((error: unknown) =>
+        inTraceOf(job?.options.traceParent, () => logger.info({ jobId: id, err: error }, 'job ended')),
+      );
+  }
   let waitingSlices = 0;
   const look = setInterval(() => {
     queue.depth('scrape-http').then(

@@ -13,7 +13,7 @@ test('packages that few installations need are not loaded with the program', asy
     registerHooks({ load(url, context, next) { loaded.add(url); return next(url, context); } });
     await import(${JSON.stringify(PLATFORM)});
     await import(${JSON.stringify(API)});
-    const names = ['nodemailer', 'jose', 'patchright-core', 'bullmq', 'ioredis', 'pg', 'fastify'];
+    const names = ['nodemailer', 'jose', 'patchright-core', 'bullmq', 'ioredis', 'pg', '@opentelemetry/sdk-trace', 'fastify'];
     console.log(JSON.stringify(names.filter((name) => [...loaded].some((url) => url.includes('/node_modules/' + name + '/')))));
     process.exit();`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);

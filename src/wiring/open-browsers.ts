@@ -9,8 +9,10 @@ import { thisMachine } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { BrowserFigures } from '../observe/metrics.ts';
+import type { BrowserFigures } from '../observe/metrics/sources.ts';
+import type { SolverFigures } from '../ports/captcha.ts';
 import { type LaneLimits, openRenderLanes, type RenderLanes } from './render-lanes.ts';
+import { RenderTally } from './render-tally.ts';
 
 /** The browsers of this process, in render processes. Nothing is looked for or started before it is needed. */
 export interface Browsers {
@@ -25,6 +27,10 @@ export interface Browsers {
   health(name: RenderName): Promise<BrowserHealth>;
   /** Null while nothing runs. */
   figures(): BrowserFigures | null;
+  /** What solver services were asked; empty where none is set up, and before the first browser is started. */
+  solverFigures(): readonly SolverFigures[];
+  /** The renders that were asked of these browsers. */
+  readonly renders: RenderTally;
   /** Hears when `found` or `health` may have changed. */
   onChange(listener: () => void): void;
   /** How many pages can be shown at once. */
@@ -46,6 +52,7 @@ const NOT_FOUND =
 
 export function openBrowsers(settings: Settings, logger: Logger, look = findBrowser): Browsers {
   const limits = limitsFor(settings);
+  const renders = new RenderTally(limits.pagesAtOnce);
   let finding: Promise<FoundBrowser | null> | null = null;
   let lanes: RenderLanes | null = null;
   let isClosed = false;
@@ -139,7 +146,7 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
       // Once it was there, the pool knows what to do when it is gone.
       if (!hasOwn || !isOwn(name)) await requireBrowser(name);
       if (isClosed) throw new ScrapifieError('SHUTTING_DOWN', 'The browsers are being closed');
-      return open().fetch(name, request);
+      return renders.count(name, () => open().fetch(name, request));
     },
     close: async () => undefined,
   });
@@ -155,6 +162,8 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
     },
     health: healthOfEngine,
     figures: () => lanes?.figures() ?? null,
+    solverFigures: () => lanes?.solverFigures() ?? [],
+    renders,
     onChange: (listener) => listeners.push(listener),
     pagesAtOnce: limits.pagesAtOnce,
     require: requireBrowser,

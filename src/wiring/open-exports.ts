@@ -14,6 +14,7 @@ import {
 } from '../exports/export-worker.ts';
 import type { Export } from '../model/export.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { ExportEnd, ExportProgress } from '../ports/export-store.ts';
 import type { Files } from '../ports/files.ts';
@@ -56,11 +57,12 @@ export interface ExportWorkerParts {
   readonly bus: Bus;
   readonly files: Files;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 /** Writes exports of a process that has the duty, each in a thread of its own: the crawl does not wait for them. */
-export function openExportWorker({ settings, store, bus, files, logger }: ExportWorkerParts): ExportWorker {
-  const worker = createExportWorker({ store, files, logger, make: makerOf(settings) });
+export function openExportWorker({ settings, bus, ...parts }: ExportWorkerParts): ExportWorker {
+  const worker = createExportWorker({ ...parts, make: makerOf(settings) });
   const unsubscribe = bus.subscribe('export.created', () => worker.wake());
   return {
     ...worker,

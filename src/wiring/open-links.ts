@@ -2,10 +2,12 @@ import type { Settings } from '../config/settings.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
 import { createLimitsLocal } from '../drivers/limits-local/limits-local.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
-import type { Logger } from '../observe/logger.ts';
+import { type Logger, levelOfError } from '../observe/logger.ts';
+import type { WorkMetrics } from '../observe/metrics/work-metrics.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
+import type { RedisFacts } from '../ports/server-facts.ts';
 
 /** The clients of Redis are loaded where there is one: they are a fifth of all code that a process would load. */
 const redisDrivers = async () => ({
@@ -28,9 +30,11 @@ export async function openLinks(
   { redisUrl: url, redisPrefix: prefix }: Pick<Settings, 'redisUrl' | 'redisPrefix'>,
   owner: string,
   logger: Logger,
+  metrics: Pick<WorkMetrics, 'partChanged'>,
 ): Promise<Links> {
-  const onHandlerError = (error: unknown) => logger.error({ err: error }, 'a worker failed');
-  const onListenerError = (error: unknown) => logger.error({ err: error }, 'a listener failed');
+  const onHandlerError = (error: unknown) => logger[levelOfError(error)]({ err: error }, 'a worker failed');
+  const onListenerError = (error: unknown) =>
+    logger[levelOfError(error)]({ err: error }, 'a listener failed');
   const local = createLimitsLocal();
   if (url === undefined) {
     const queue = createQueueLocal({ onHandlerError });
@@ -51,6 +55,7 @@ export async function openLinks(
     onHandlerError,
     onError: (error) => logger.debug({ err: error }, 'queue recovered'),
     onChange: (isUp, why) => {
+      metrics.partChanged('queue', isUp);
       if (isUp) logger.info('Redis is back');
       else logger.warn({ why }, 'Redis is away: work that is accepted waits in the store');
     },
@@ -80,12 +85,17 @@ export async function openLinks(
   }
 }
 
-/** Throws what keeps Redis there from being used. */
-export async function checkRedis(url: string): Promise<void> {
+/** Looks at Redis and really uses its queue. Throws what keeps Redis there from being used. */
+export async function inspectRedisFor(url: string, prefix: string): Promise<RedisFacts> {
+  const { inspectRedis } = await import('../drivers/redis-link/inspect.ts');
+  const facts = await inspectRedis(url, prefix);
+  // Of one that cannot be used as it is, the facts say why.
+  if (facts.isReplica) return facts;
   const { createQueueBullmq } = await redisDrivers();
-  const queue = await createQueueBullmq({ url, onHandlerError: () => undefined });
+  const queue = await createQueueBullmq({ url, prefix, onHandlerError: () => undefined });
   try {
     await queue.check();
+    return facts;
   } finally {
     await queue.close();
   }

@@ -5,6 +5,7 @@ import type { ReaderName } from '../model/derived.ts';
 import { createDecideLane, type DecideLane } from '../monitors/decide-lane.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createLoopShare } from '../observe/loop-watch.ts';
+import type { Metrics } from '../observe/metrics.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
@@ -20,6 +21,7 @@ export interface ReaderParts {
   readonly activeSlices: () => number;
   readonly bus: Bus;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** False: the caller writes the exports of its jobs. */
   readonly writesExports: boolean;
   /** Names this process among others that share the store; null: there are no others. */
@@ -43,7 +45,7 @@ type ReaderPart = Pick<EventReaderDeps, 'follows' | 'isBusy' | 'apply'>;
 
 /** What the readers do, each by its name. */
 const partsOf = (
-  { store, blobs, search, activeSlices, bus, logger, lake, writesExports }: ReaderParts,
+  { store, blobs, search, activeSlices, bus, logger, metrics, lake, writesExports }: ReaderParts,
   lane: DiffLane,
   decideLane: DecideLane,
 ): Partial<Record<ReaderName, ReaderPart>> => {
@@ -66,7 +68,8 @@ const partsOf = (
       apply: lazily(async () => {
         const { createMonitorReader } = await import('../monitors/monitor-reader.ts');
         const { createPageComparer } = await import('../compare/page-comparer.ts');
-        return createMonitorReader({ store, comparer: createPageComparer(blobs, lane), lane: decideLane });
+        const comparer = createPageComparer(blobs, lane);
+        return createMonitorReader({ store, comparer, lane: decideLane, metrics });
       }),
     },
   };

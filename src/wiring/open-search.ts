@@ -7,10 +7,12 @@ import type { Search } from '../ports/search-index.ts';
 import type { FoundPage, SearchablePage } from '../ports/search-store.ts';
 import type { BlobsPlace } from './open-blobs.ts';
 
-export type SearchPlaceSettings = Pick<Settings, 'dataDir' | 'databaseUrl'> & BlobsPlace;
+export type SearchPlaceSettings = Pick<Settings, 'dataDir' | 'databaseUrl'> &
+  Partial<Pick<Settings, 'databaseReadUrl'>> &
+  BlobsPlace;
 
 export interface SearchThreadData {
-  readonly place: { readonly path: string } | { readonly url: string };
+  readonly place: { readonly path: string } | { readonly url: string; readonly readUrl?: string | undefined };
   /** Where the bodies of pages are. */
   readonly blobs: BlobsPlace;
   /** Its work can wait for the rest of the process. */
@@ -40,8 +42,9 @@ export type IndexAnswer =
  * The text of a page is read from its body in these threads, so that a crawl neither makes nor stores it.
  */
 export function openSearch(settings: SearchPlaceSettings): Search {
-  const { dataDir, databaseUrl, s3Url, spillBytes } = settings;
-  const place = databaseUrl === undefined ? { path: join(dataDir, 'search.db') } : { url: databaseUrl };
+  const { dataDir, databaseUrl, databaseReadUrl: readUrl, s3Url, spillBytes } = settings;
+  const place =
+    databaseUrl === undefined ? { path: join(dataDir, 'search.db') } : { url: databaseUrl, readUrl };
   const blobs = { dataDir, databaseUrl, s3Url, spillBytes };
   const writer = createThread({ place, blobs, isPatient: true });
   const searcher = createThread({ place, blobs, isPatient: false });

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { makeFolder } from '../config/make-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { createSqliteStore } from '../drivers/store-sqlite/sqlite-store.ts';
+import type { Logger } from '../observe/logger.ts';
 import type { Store } from '../ports/store.ts';
 
 /** Loaded where it is used: an installation without PostgreSQL need not load its client and every statement for it. */
 const postgresDriver = () => import('../drivers/store-postgres/postgres-store.ts');
 
-export type StorePlace = Pick<Settings, 'databaseUrl' | 'databasePool' | 'dataDir'>;
+export type StorePlace = Pick<Settings, 'databaseUrl' | 'databasePool' | 'dataDir'> &
+  Partial<Pick<Settings, 'databaseReadUrl'>>;
 
 /**
  * Opens the store where the settings say and brings its schema up to date. `now` is the clock of a store in this
@@ -19,8 +21,9 @@ export async function openStore(
   onError: (error: unknown) => void,
   now: () => number,
   reserveBytes = 0,
+  onReplicaChange: (isUsed: boolean, why: string) => void = () => undefined,
 ): Promise<Store> {
-  const { databaseUrl, databasePool, dataDir } = place;
+  const { databaseUrl, databaseReadUrl: readUrl, databasePool, dataDir } = place;
   if (databaseUrl === undefined) makeFolder(dataDir);
   const store =
     databaseUrl === undefined
@@ -35,6 +38,8 @@ export async function openStore(
           url: databaseUrl,
           poolSize: databasePool,
           onError,
+          readUrl,
+          onReplicaChange,
         });
   try {
     await store.migrate();
@@ -44,6 +49,14 @@ export async function openStore(
     throw error;
   }
 }
+
+/** Says once when the primary answers in place of the read replica, and once when that is over. */
+export const replicaLog =
+  (logger: Logger) =>
+  (isUsed: boolean, why: string): void => {
+    if (isUsed) logger.info('read replica used again');
+    else logger.warn({ why }, 'read replica not used: the primary answers queries');
+  };
 
 /** Files that are made after the database: where they are, there was one. */
 function tracesIn(dataDir: string): readonly string[] {

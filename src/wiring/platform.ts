@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { watchStore } from '../api/health/store-watch.ts';
 import type { ExchangeObserver } from '../attempts/exchange-observer.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import { tightenFolder } from '../config/private-files.ts';
@@ -21,6 +20,7 @@ import type { Page } from '../model/page.ts';
 import { createSteadyClock } from '../model/steady-clock.ts';
 import { openStoreClock } from '../model/store-clock.ts';
 import { runRechecks } from '../monitors/recheck-runner.ts';
+import type { WaitingWork } from '../observe/metrics/sources.ts';
 import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Policies } from '../policy/policies.ts';
 import { loadPolicyFile } from '../policy/policy-file.ts';
@@ -33,12 +33,17 @@ import type { Search } from '../ports/search-index.ts';
 import type { Store } from '../ports/store.ts';
 import { eventsMsOf, installationLimits, limitsOfAccount } from '../retention/installation-limits.ts';
 import { createScheduleClock } from '../schedules/schedule-clock.ts';
+import type { RunDeps } from '../schedules/schedule-runs.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { openVault } from '../sessions/vault.ts';
 import { cleanupOf, purgeOf } from './cleanup.ts';
+import { createClosers } from './closers.ts';
+import { countFailures, openCountedBlobs, watchSharedStore } from './counted-calls.ts';
+import { countJobEnds } from './counted-jobs.ts';
 import { createCrawler } from './crawler.ts';
+import { metricSourcesOf } from './metric-sources.ts';
 import { type Accounts, openAccounts } from './open-accounts.ts';
-import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
+import { type OpenBlobs, openTransit } from './open-blobs.ts';
 import { openDeliveries } from './open-deliveries.ts';
 import { openExportFiles, openExportWorker } from './open-exports.ts';
 import { openExtractor } from './open-extractor.ts';
@@ -49,7 +54,8 @@ import { openPlugins } from './open-plugins.ts';
 import { openReaders } from './open-readers.ts';
 import { openResources } from './open-replay-resources.ts';
 import { openSearch } from './open-search.ts';
-import { openStore } from './open-store.ts';
+import { openStore, replicaLog } from './open-store.ts';
+import { openTracing } from './open-tracing.ts';
 import type { OpenPlatformOptions } from './platform-options.ts';
 import { reserveFor } from './prices.ts';
 import { createRenderer } from './renderer.ts';
@@ -76,10 +82,12 @@ export interface Platform {
   readonly extraction: Extraction;
   /** Sessions, and the store that has them: that of the platform, or that of `accountsIn`. */
   readonly accounts: { readonly sessions: Sessions; readonly store: Store };
-  /** What the proxies have done, over all processes that were heard of; null where none has any. */
+  /** Requests and failures of the proxies, summed over the known processes; null when no process has a proxy. */
   readonly proxyFigures: () => PoolFigures | null;
   /** This process and those of the same installation that were heard of lately. */
   readonly processes: () => readonly KnownProcess[];
+  /** Work that waits for a worker, in the whole installation. */
+  readonly waiting: () => Promise<readonly WaitingWork[]>;
   /** Whether pages can be shown by the browsers of this process; null where it has none. */
   readonly browserHealth: (() => Promise<BrowserHealth>) | null;
   readonly policies: () => Policies;
@@ -114,8 +122,6 @@ export interface Platform {
 
 /** Enough to write down that jobs are cancelled or deleted. */
 const DISK_RESERVE_BYTES = 4_194_304;
-/** For all that is open on servers: one that hangs must not keep the process from ending. */
-const CLOSE_MS = 3_000;
 
 export async function openPlatform(options: OpenPlatformOptions): Promise<Platform> {
   const { settings: given, logger, metrics, ownPages = () => [], accountsIn, writesExports = true } = options;
@@ -127,25 +133,19 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
   const duties = DUTIES[given.role];
   const isShared = given.databaseUrl !== undefined;
   const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
-  /** Closes everything that is open, also when opening fails half-way: first the users, then the places they use. */
-  const closers: Record<'users' | 'places', (() => unknown)[]> = { users: [], places: [] };
-  let unlockFolder = (): void => undefined;
-  const closeAll = async () => {
-    for (const stage of [closers.users.splice(0), closers.places.splice(0)]) {
-      // In parallel, because none of one stage needs another of it.
-      const closed = Promise.all(stage.map(async (close) => close()));
-      await (isShared ? Promise.race([closed, delay(CLOSE_MS / 2, undefined, { ref: false })]) : closed);
-    }
-    unlockFolder();
-  };
+  const closers = createClosers(isShared);
 
   try {
     if (!isShared) {
       makeFolder(given.dataDir);
-      unlockFolder = lockFolder(given.dataDir);
+      closers.last.push(lockFolder(given.dataDir));
     }
+    // Spans of what is closed before are sent yet.
+    const tracing = await openTracing(given, owner, logger);
+    closers.last.push(() => tracing?.close());
     const onStoreError = (error: unknown) => logger.warn({ err: error }, 'store error');
-    const store = await openStore(given, onStoreError, steady.now, DISK_RESERVE_BYTES);
+    const opened = await openStore(given, onStoreError, steady.now, DISK_RESERVE_BYTES, replicaLog(logger));
+    const store = countJobEnds(countFailures('store', opened, metrics), metrics);
     closers.places.push(() => store.close());
     const hadKey = readVaultKeys(given).vaultKey !== undefined;
     const settings = await withVaultKeys(given, () => store.hasSealed());
@@ -153,11 +153,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       const details = { path: keyFileOf(given) };
       logger.info(details, 'vault: a key was made; keep a copy of it, apart from copies of the data folder');
     }
-    const blobs = await openBlobs(settings, {
-      isFirst: true,
-      onAway: (error) => logger.warn({ err: error }, 'object store unavailable: bodies are kept elsewhere'),
-      onReturn: () => logger.info('object store available'),
-    });
+    const blobs = await openCountedBlobs(settings, logger, metrics);
     closers.places.push(() => blobs.close());
     const search = openSearch(settings);
     closers.places.push(() => search.close());
@@ -169,9 +165,10 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     // Only a queue that other processes share leads to one that renders elsewhere.
     const transit = settings.redisUrl === undefined ? null : await openTransit(settings);
     closers.places.push(() => transit?.close());
-    const links = await openLinks(settings, owner, logger);
+    const links = await openLinks(settings, owner, logger, metrics);
     closers.places.push(() => links.close());
-    const { queue, bus, limits } = links;
+    const { bus, limits } = links;
+    const queue = countFailures('queue', links.queue, metrics);
     const clock = isShared
       ? await openStoreClock(store, logger, { clock: steady })
       : { now: steady.now, close: () => undefined };
@@ -220,14 +217,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         : createRenderer({ name: duties.render, settings, queue, blobs, transit, logger });
     const browsers = renderer?.browsers ?? resources?.browsers ?? null;
     // Requests to the API fail soon when the store is unavailable; the crawl waits as long as it takes.
-    const front = isShared
-      ? watchStore(store, {
-          onChange: (reason) =>
-            reason === null
-              ? logger.info('store available')
-              : logger.warn({ reason: reason.message }, 'store unavailable'),
-        })
-      : store;
+    const front = isShared ? watchSharedStore(store, logger, metrics) : store;
     const exportFiles = await openExportFiles(settings);
     closers.places.push(() => exportFiles.close());
     const retentionLimits = installationLimits(settings);
@@ -267,47 +257,35 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     // What jobs leave besides their pages; each reader is at work only while a job asks for it.
     const readers = duties.schedule
       ? openReaders({
-          ...{ store, blobs, search, bus, logger, writesExports, owner: isShared ? owner : null },
+          ...{ store, blobs, search, bus, logger, metrics, writesExports, owner: isShared ? owner : null },
           lake: lake.reader,
           activeSlices: () => crawler?.activeSlices() ?? 0,
         })
       : null;
     const exportWorker =
       duties.schedule && writesExports
-        ? openExportWorker({ settings, store, bus, files: exportFiles, logger })
+        ? openExportWorker({ settings, store, bus, files: exportFiles, logger, metrics })
         : null;
     const lakeKeeper = duties.schedule ? lake.openKeeper(queue) : null;
     const webhooks = createWebhooks({ store: front, vault, now, mail: mailRulesOf(settings), deliverers });
-    metrics.observe({
-      readerLags: readers?.lags,
-      openTasks: () => front.countOpenTasks(),
-      queueDepth: async () => (await queue.depth('scrape-http')).waiting,
-      activeSlices: () => crawler?.activeSlices() ?? 0,
-      inFlightFetches: () => crawler?.inFlight() ?? 0,
-      redisCommands: links.operations,
-      browsers: browsers === null ? undefined : () => browsers.figures(),
-      proxies: () => resources?.proxies?.figures(now()) ?? null,
-      ...(deliveries === null ? {} : { deliveries: () => front.deliveryBacklog() }),
-    });
-    const proxies = shareProxyFigures({
-      bus,
-      process: owner,
-      own: () => resources?.proxies?.figures(now()) ?? null,
-      now,
-    });
+    const ownProxies = () => resources?.proxies?.figures(now()) ?? null;
+    const proxies = shareProxyFigures({ bus, process: owner, own: ownProxies, now });
     closers.users.push(() => proxies.close());
     const processes = shareProcesses({ bus, process: owner, role: settings.role, now });
     closers.users.push(() => processes.close());
+    browsers?.renders.onRendered(metrics.rendered);
+    const figures = { proxies: ownProxies, processes: processes.processes };
+    const parts = { settings, duties, store: front, queue, links, crawler, browsers, readers, ...figures };
+    const { sources, waiting } = metricSourcesOf(parts);
+    metrics.observe(sources);
     const jobs = createJobs({
-      store: front,
-      vault,
-      blobs,
-      bus,
-      queue,
-      now,
-      random: Math.random,
+      ...{ store: front, vault, blobs, bus, queue, now, random: Math.random },
       maxQueuedUrls: settings.maxQueuedUrls,
-      onAccepted: (job) => crawler?.remember(job),
+      onAccepted(job) {
+        metrics.jobAccepted(job.kind);
+        logger.info({ jobId: job.id, accountId: job.accountId, kind: job.kind }, 'job accepted');
+        crawler?.remember(job);
+      },
       addWebhook: webhooks.createForJob,
       ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
       reserveFor: reserveFor(settings, policies.current, pluginEngines.keys()),
@@ -315,10 +293,11 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });
 
-    const turn = { store: front, jobs, vault, logger };
-    const scheduleClock = duties.schedule
-      ? createScheduleClock({ ...turn, queue, alongside: () => runRechecks(turn) })
-      : null;
+    const onDecided: RunDeps['onDecided'] = (decision, { tickAt }) =>
+      metrics.runDecided(decision, now() - tickAt);
+    const turn = { store: front, jobs, vault, logger, onDecided };
+    const clockParts = { ...turn, queue, alongside: () => runRechecks(turn) };
+    const scheduleClock = duties.schedule ? createScheduleClock(clockParts) : null;
 
     // Apart from the crawl: a page that costs its thread must not cost the crawl's.
     const extractor = readerWithLlm(
@@ -362,6 +341,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       jobs,
       proxyFigures: proxies.figures,
       processes: processes.processes,
+      waiting,
       browserHealth: browsers === null ? null : () => browsers.health(duties.render ?? 'browser'),
       policies: policies.current,
       now,
@@ -390,11 +370,11 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       drain,
       async close() {
         jobs.close();
-        await drain().finally(closeAll);
+        await drain().finally(closers.closeAll);
       },
     };
   } catch (error) {
-    await closeAll();
+    await closers.closeAll();
     throw error;
   }
 }

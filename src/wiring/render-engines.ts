@@ -14,7 +14,7 @@ import type { RenderName } from '../fetch/remote/render-message.ts';
 import { createStealthEngine } from '../fetch/stealth/stealth-engine.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';
 import { withholdSecrets } from '../fetch/withheld-secrets.ts';
-import type { BrowserFigures } from '../observe/metrics.ts';
+import type { BrowserFigures } from '../observe/metrics/sources.ts';
 import type { CaptchaSolver } from '../ports/captcha.ts';
 import { VERSION } from '../version.ts';
 

@@ -16,7 +16,8 @@ import { RenderLane } from '../fetch/render-process/render-lane.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
 import { siteOwnerContact } from '../fetch/user-agent.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { BrowserFigures } from '../observe/metrics.ts';
+import type { BrowserFigures } from '../observe/metrics/sources.ts';
+import type { SolverFigures } from '../ports/captcha.ts';
 
 export type LaneLimits = RenderLimits & Pick<BrowserPoolOptions, 'pagesPerBrowser' | 'minBrowsers'>;
 
@@ -40,6 +41,7 @@ export interface RenderLanes {
   fetch(name: RenderName, request: FetchRequest): Promise<FetchResponse>;
   health(name: RenderName): BrowserHealth;
   figures(): BrowserFigures | null;
+  solverFigures(): readonly SolverFigures[];
   /** Starts the process for all pages, with the browsers that it keeps. */
   warm(): Promise<void>;
   /** Of the processes that run. */
@@ -92,7 +94,10 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
   function onEvent(event: EventMessage): void {
     if (event.what === 'browser launched') options.onLaunched(event.version, event.path);
     else if (event.what === 'log')
-      logger.warn({ reason: event.reason, level: event.level }, `render process: ${event.message}`);
+      logger[event.level === 'error' || event.level === 'fatal' ? 'error' : 'warn'](
+        { reason: event.reason },
+        `render process: ${event.message}`,
+      );
     else if (event.kind === 'launched') logger.info({ version: event.reason }, 'browser launched');
     else logger.warn({ reason: event.reason }, EVENTS[event.kind]);
   }
@@ -153,6 +158,7 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
       const all = [lanes.shared.figures(), lanes.alone.figures()].filter((figures) => figures !== null);
       return all.length === 0 ? null : all.reduce(added);
     },
+    solverFigures: () => solver.figures(),
     warm: () => lanes.shared.warm(),
     get pids() {
       return [lanes.shared.pid, lanes.alone.pid].filter((pid) => pid !== null);

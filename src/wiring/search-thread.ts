@@ -16,7 +16,7 @@ async function openIndex(): Promise<SearchIndex> {
     return (await import('../drivers/search-sqlite/search-sqlite.ts')).openSqliteSearch(place.path);
   }
   const { openPostgresSearch } = await import('../drivers/search-postgres/search-postgres.ts');
-  return openPostgresSearch({ url: place.url, poolSize: 2 });
+  return openPostgresSearch({ url: place.url, readUrl: place.readUrl, poolSize: 2 });
 }
 const nothing = () => undefined;
 /** Opened for the first body; where that fails, again for the next one. */

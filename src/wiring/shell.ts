@@ -13,7 +13,17 @@ export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
     (await import('./abandoned-folders.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),
   openExtractor: async (threads, plugins) =>
     (await import('./open-extractor.ts')).openExtractor(threads, plugins),
-  checkRedis: async (url) => (await import('./open-links.ts')).checkRedis(url),
+  inspect: {
+    postgres: async (url) => (await import('../drivers/store-postgres/inspect.ts')).inspectPostgres(url),
+    redis: async (url, prefix) => (await import('./open-links.ts')).inspectRedisFor(url, prefix),
+    async bucket(url) {
+      const { TRANSIT_FOLDER } = await import('../drivers/blobs-s3/blobs-s3.ts');
+      return (await import('../drivers/blobs-s3/inspect.ts')).inspectBucket(url, TRANSIT_FOLDER);
+    },
+    folderLock: async (dataDir) =>
+      (await import('../drivers/store-sqlite/folder-lock.ts')).isFolderLocked(dataDir),
+    sqlite: async (path) => (await import('../drivers/store-sqlite/inspect.ts')).inspectSqlite(path),
+  },
   backupTools: async () => (await import('./backups.ts')).BACKUP_TOOLS,
   confineBrowsers: async (path) => (await import('./render-lanes.ts')).confineBrowsers(path),
   openLake: async (settings, beside) => (await import('./open-lake.ts')).openLake(settings, beside),

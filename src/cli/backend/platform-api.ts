@@ -16,12 +16,14 @@ export interface PlatformApiOptions {
   readonly activity?: Activity;
   /** The last log lines, where each setting was given, and the checks of this machine. */
   readonly system?: Pick<SystemParts, 'log' | 'sources' | 'doctor'>;
+  /** Whether the process was told to stop. */
+  readonly isStopping?: () => boolean;
 }
 
 /** The API over an open platform: all of it, or only health and metrics where the role of the process is no API. */
 export function createPlatformApi(
   platform: OpenPlatform,
-  { version, logger, metrics, activity, system }: PlatformApiOptions,
+  { version, logger, metrics, activity, system, isStopping = () => false }: PlatformApiOptions,
 ): Promise<FastifyInstance> {
   const { store, queue, blobs, exportFiles, bus, jobs, extraction, policies, limits, now, duties } = platform;
   const { browserHealth, search, lake, deliverers } = platform;
@@ -70,9 +72,11 @@ export function createPlatformApi(
       ...system,
       processes: platform.processes,
       queueDepth: () => queue.depth('scrape-http'),
+      waiting: platform.waiting,
       load: () => platform.load(),
     },
     version,
+    isStopping,
     now,
     onlyOperations: !duties.api,
     addOtherRoutes: addFirecrawlRoutes,

@@ -1,24 +1,27 @@
 import type { Settings } from '../../config/settings.ts';
 import { EXIT } from '../../errors/registry.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
-import { examine, type Finding } from '../doctor/doctor-checks.ts';
+import { examine, type NamedFinding, TRIAL_SCRAPES } from '../doctor/doctor-checks.ts';
 import { installBrowser } from '../doctor/doctor-install.ts';
+import { checkSettings } from '../doctor/settings-check.ts';
 import { portNumber } from '../flags/flag-values.ts';
-import { FLAGS, readSettings } from '../flags/flags.ts';
+import { FLAGS } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';
 import { screenOf } from '../output/screen.ts';
 import { details } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
-const SIGNS: Readonly<Record<Finding['state'], string>> = { ok: 'ok', warn: 'warn', fail: 'FAIL' };
+const SIGNS: Readonly<Record<NamedFinding['state'], string>> = { ok: 'ok', warn: 'warn', fail: 'FAIL' };
 
 const EXAMPLES = `
-Ends with 5 when something will not work; warnings do not count.
+Looks at the machine, at every server and service that the settings name, and scrapes a page of its own, with a browser
+too. Nothing of the installation is changed. Ends with 5 when something will not work; warnings do not count.
 
 Examples:
   scrapifie doctor
   scrapifie doctor --install
+  scrapifie doctor --no-scrape           without the two scrapes: it takes a moment and starts no browser
   scrapifie doctor --port 8080 --json`;
 
 export const define: DefineCommand = (command, shell, endWith) => {
@@ -27,6 +30,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .option('--port <n>', 'port the server will use', portNumber)
     .option('--host <address>', 'address the server will use')
     .option('--install', 'install a browser first when none is found: by apt-get, else as Playwright has it')
+    .option('--no-scrape', 'leave out the trial scrapes, which start a browser')
     .addOption(FLAGS.json())
     .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(
@@ -35,20 +39,27 @@ export const define: DefineCommand = (command, shell, endWith) => {
         readonly port?: number;
         readonly host?: string;
         readonly install?: true;
+        readonly scrape: boolean;
         readonly json?: true;
       }) => {
         const { port, host } = flags;
-        const settings = { ...readSettings(shell, { port, host }), ...dataPlaceOf(shell, flags.dataDir) };
-        if (flags.install) await installWhereMissing(shell, settings);
-        const findings = await examine({ shell, settings });
+        const found = checkSettings(shell, { port, host });
+        const findings: NamedFinding[] = [found.finding];
+        if (found.usable !== null) {
+          const { usable } = found;
+          const settings = { ...usable.settings, ...dataPlaceOf(usable.shell, flags.dataDir) };
+          if (flags.install) await installWhereMissing(usable.shell, settings);
+          const except = new Set(flags.scrape ? [] : TRIAL_SCRAPES);
+          findings.push(...(await examine({ shell: usable.shell, settings }, except)));
+        }
         shell.stdout.write(
           flags.json
             ? `${JSON.stringify(findings, null, 2)}\n`
             : details(
                 screenOf(shell),
-                findings.flatMap(({ check, state, found, advice }) => [
-                  [SIGNS[state], check, found],
-                  ...(advice === undefined ? [] : [['', '', `→ ${advice}`]]),
+                findings.flatMap((finding) => [
+                  [SIGNS[finding.state], finding.check, finding.found],
+                  ...(finding.state === 'ok' ? [] : [['', '', `→ ${finding.advice}`]]),
                 ]),
               ),
         );

@@ -24,6 +24,7 @@ import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import { ALONE } from '../folders/one-off.ts';
 import { helpBelow } from '../output/help.ts';
+import { logFormatOf } from '../output/screen.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
@@ -111,7 +112,11 @@ async function serveAlone(shell: Shell, flags: McpFlags, tools: McpServerOptions
   });
   const settings = { ...given, ...ALONE };
   const level = settings.logLevel === 'info' ? 'error' : settings.logLevel;
-  const logger = createLogger({ level, secrets: settingsSecretsOf(settings) });
+  const logger = createLogger({
+    level,
+    ...logFormatOf(shell, settings),
+    secrets: settingsSecretsOf(settings),
+  });
   const metrics = createMetrics({ withProcess: false });
   const platform = await shell.openPlatform({ settings, logger, metrics });
   try {

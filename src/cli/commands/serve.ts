@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { applyPlans } from '../../api/access/accounts.ts';
@@ -14,16 +15,18 @@ import { settingSources } from '../../config/load.ts';
 import { readPlans } from '../../config/plans.ts';
 import { settingsSecretsOf } from '../../config/secrets.ts';
 import type { SettingSource } from '../../config/setting-list.ts';
-import { ROLES, type Role, type Settings } from '../../config/settings.ts';
+import { drainNoticeOf, ROLES, type Role, type Settings } from '../../config/settings.ts';
 import { createLogRing } from '../../observe/log-ring.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
 import { createMetrics } from '../../observe/metrics.ts';
+import { activeSpanIds, sampledSpanIds } from '../../tracing/tracing.ts';
 import { createPlatformApi } from '../backend/platform-api.ts';
-import { examine } from '../doctor/doctor-checks.ts';
+import { type CheckName, examine, TRIAL_SCRAPES } from '../doctor/doctor-checks.ts';
 import { portNumber } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
+import { logFormatOf } from '../output/screen.ts';
 import { outputWritten } from '../output/standard-output.ts';
 import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
@@ -44,11 +47,15 @@ const LISTEN_BACKLOG = 4_096;
 const CLOSE_MS = 8_000;
 
 /** What the running server uses itself: readiness tells of it. */
-const OWN_CHECKS: ReadonlySet<string> = new Set(['database', 'redis', 'port']);
+const OWN_CHECKS: ReadonlySet<CheckName> = new Set([
+  ...(['database', 'redis', 'object store', 'port'] as const),
+  ...TRIAL_SCRAPES,
+]);
 
 const EXAMPLES = `
-The first start makes an API key and prints it once. SIGTERM and Ctrl-C stop cleanly: work under way is finished
-for up to SCRAPIFIE_DRAIN_MS, and everything else goes on at the next start.
+The first start makes an API key and prints it once. SIGTERM, Ctrl-C and a closed terminal stop cleanly: work under
+way is finished for up to SCRAPIFIE_DRAIN_MS, and everything else goes on at the next start. The second signal ends it
+at once.
 
 Examples:
   scrapifie serve
@@ -86,11 +93,15 @@ async function serve(
   const log = createLogRing();
   const logger = createLogger({
     level: settings.logLevel,
+    role: settings.role,
+    ...logFormatOf(shell, settings),
     secrets: settingsSecretsOf(settings),
     ring: log,
+    ...(settings.otelUrl === undefined ? {} : { traceIds: activeSpanIds }),
   });
   const interrupts = watchInterrupts();
-  const metrics = createMetrics({ withProcess: true });
+  const { metricsHosts: hosts } = settings;
+  const metrics = createMetrics({ withProcess: true, hosts, traceOf: sampledSpanIds });
   let ownPages: readonly string[] = [];
   const platform = await shell.openPlatform({ settings, logger, metrics, ownPages: () => ownPages });
   const activity = createActivity();
@@ -107,7 +118,9 @@ async function serve(
     const { store, now, duties } = platform;
     const doctor = () => examine({ shell, settings }, OWN_CHECKS);
     const system = { log, sources, doctor };
-    api = await createPlatformApi(platform, { version: shell.version, logger, metrics, activity, system });
+    const isStopping = () => interrupts.signal.aborted;
+    const { version } = shell;
+    api = await createPlatformApi(platform, { version, logger, metrics, activity, system, isStopping });
     if (duties.api) await applyPlans(store, readPlans(settings.plans) ?? {});
     // A caller that knows the key of the settings may come with the first request.
     if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());
@@ -130,13 +143,16 @@ async function serve(
       await outputWritten(shell.stdout);
     }
     if (settings.contact === undefined) {
-      shell.stderr.write(
-        'warning: SCRAPIFIE_CONTACT is not set. Site owners who see the crawler cannot reach you; set it to a URL or an e-mail address.\n',
+      logger.warn(
+        'SCRAPIFIE_CONTACT is not set: site owners who see the crawler cannot reach you; set it to a URL or an e-mail address',
       );
     }
-    logger.info({ origin, role: settings.role }, 'ready');
+    logger.info({ origin, version: shell.version }, 'ready');
     await aborted(interrupts.signal);
-    logger.info('stopping');
+    const noticeMs = drainNoticeOf(settings);
+    logger.info({ noticeMs, drainMs: settings.drainMs }, 'stopping');
+    // Balancers that ask `/readyz` send requests elsewhere before this process begins to refuse them.
+    if (api !== null) await delay(noticeMs);
   } finally {
     loop.close();
     await closeWithin(settings.drainMs + CLOSE_MS, closeAll(api, second, platform, settings.drainMs));

@@ -25,7 +25,7 @@ export interface CrawlReport {
   readonly denied: number;
   /** URLs that still wait to be fetched. */
   readonly left: number;
-  /** Every URL ever seen. */
+  /** Every URL ever seen, robots.txt files and sitemaps included. */
   readonly known: number;
   readonly bytes: number;
   /** Time that browsers worked on pages. */

@@ -9,6 +9,7 @@ import type { OperatorOptions } from '../../jobs/job-draft.ts';
 import { createLogger, type LoggerOptions } from '../../observe/logger.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { readSettings } from '../flags/flags.ts';
+import { logFormatOf } from '../output/screen.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { OpenPlatform, Shell, StoragePlace } from '../shell/shell.ts';
 
@@ -18,8 +19,7 @@ export const OPERATOR: OperatorOptions = { hasConsent: true };
 /** A command works in its own folder, whatever servers on this machine are told to use. */
 export const ALONE = { role: 'all', databaseUrl: undefined, redisUrl: undefined, s3Url: undefined } as const;
 
-export interface OneOffOptions {
-  readonly destination?: LoggerOptions['destination'];
+export interface OneOffOptions extends Pick<LoggerOptions, 'destination' | 'format' | 'isColoured'> {
   /** Where the sessions and credentials are that the command uses; left out: it uses none. */
   readonly accountsIn?: StoragePlace | undefined;
 }
@@ -32,12 +32,12 @@ export async function openOneOff(
   shell: Pick<Shell, 'openPlatform'>,
   settings: Settings,
   level: Settings['logLevel'],
-  { destination, accountsIn }: OneOffOptions = {},
+  { accountsIn, ...lines }: OneOffOptions = {},
 ): Promise<OpenPlatform> {
   const logger = createLogger({
     level: settings.logLevel === 'info' ? level : settings.logLevel,
     secrets: settingsSecretsOf(settings),
-    ...(destination === undefined ? {} : { destination }),
+    ...lines,
   });
   return shell.openPlatform({
     writesExports: false,
@@ -104,7 +104,10 @@ async function inPlace<T>(
   work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
   accountsIn?: StoragePlace,
 ): Promise<T> {
-  const platform = await openOneOff(shell, settings, 'fatal', { accountsIn });
+  const platform = await openOneOff(shell, settings, 'fatal', {
+    accountsIn,
+    ...logFormatOf(shell, settings),
+  });
   try {
     await platform.start();
     return await work(platform, signal);

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import type { Settings } from '../../config/settings.ts';
 import type { Shell } from '../shell/shell.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -41,6 +42,15 @@ export function hasColours(
   if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
   if (refused !== '') return false;
   return isTTY === true && terminal !== 'dumb';
+}
+
+/** The form of log lines on standard error. */
+export function logFormatOf(
+  { environment, stderr }: Pick<Shell, 'environment' | 'stderr'>,
+  { logFormat }: Pick<Settings, 'logFormat'>,
+): { readonly format: 'json' | 'pretty'; readonly isColoured: boolean } {
+  const format = logFormat ?? (stderr.isTTY === true ? 'pretty' : 'json');
+  return { format, isColoured: hasColours(stderr, environment) };
 }
 
 /** A terminal that does not know its width, as some of programs have it, may be told by COLUMNS. */

@@ -2,8 +2,8 @@ import { EXIT } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { within } from '../../model/time-limit.ts';
 
-/** Ctrl-C, and the request of a supervisor to stop. */
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** Ctrl-C, the request of a supervisor to stop, and a terminal that was closed. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Interrupts {
   /** Aborted by the first signal. */

@@ -10,6 +10,7 @@ import type { Jobs } from '../../jobs/jobs.ts';
 import type { LakeParts } from '../../lake/lake-parts.ts';
 import type { Page } from '../../model/page.ts';
 import type { Logger } from '../../observe/logger.ts';
+import type { WaitingWork } from '../../observe/metrics/sources.ts';
 import type { Metrics } from '../../observe/metrics.ts';
 import type { PageReader } from '../../pages/page-reading.ts';
 import type { PoolFigures } from '../../plan/proxies/pool-figures.ts';
@@ -20,6 +21,7 @@ import type { Files } from '../../ports/files.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Search } from '../../ports/search-index.ts';
+import type { BucketFacts, PostgresFacts, RedisFacts } from '../../ports/server-facts.ts';
 import type { Store } from '../../ports/store.ts';
 import type { SqlQueries } from '../../query/sql/sql-queries.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
@@ -47,8 +49,16 @@ export interface Shell {
    * machine has room for. `plugins`: the setting of this name.
    */
   openExtractor(threads: number, plugins: string): Promise<PageReader>;
-  /** Throws what keeps Redis there from being used. */
-  checkRedis(url: string): Promise<void>;
+  /** What is found by looking at the servers of an installation; each throws what keeps its server from being used. */
+  readonly inspect: {
+    postgres(url: string): Promise<PostgresFacts>;
+    redis(url: string, prefix: string): Promise<RedisFacts>;
+    bucket(url: string): Promise<BucketFacts>;
+    /** The version of the schema in a file of SQLite, and the newest one that this program knows. */
+    sqlite(path: string): Promise<{ readonly schemaVersion: number; readonly newestSchema: number }>;
+    /** Whether a process works in the data folder now. */
+    folderLock(dataDir: string): Promise<boolean>;
+  };
   /** Copies of whole installations. */
   backupTools(): Promise<BackupTools>;
   /** How browsers of this program are kept from the rest of the machine, as far as it allows that. */
@@ -125,6 +135,8 @@ export interface OpenPlatform extends OpenStorage {
   readonly proxyFigures: () => PoolFigures | null;
   /** This process and those of the same installation that were heard of lately. */
   readonly processes: () => readonly KnownProcess[];
+  /** Work that waits for a worker, in the whole installation. */
+  readonly waiting: () => Promise<readonly WaitingWork[]>;
   /** Whether pages can be shown by the browsers of this process; null where it has none. */
   readonly browserHealth: Parameters<typeof browserPart>[0] | null;
   readonly now: () => number;

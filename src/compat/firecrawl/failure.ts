@@ -90,7 +90,7 @@ export function sendFirecrawlFailure(
   const error = toScrapifieError(thrown);
   request.failure = error;
   if (error.code === 'INTERNAL') {
-    request.log.error({ requestId: request.id, err: error.cause ?? error }, 'fault');
+    request.log.error({ err: error.cause ?? error }, 'fault');
   }
   const { status, body } = failureOf(error);
   if (error.retryAfterMs !== undefined) {

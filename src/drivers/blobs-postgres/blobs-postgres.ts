@@ -1,5 +1,6 @@
 import { hash as digest, randomBytes } from 'node:crypto';
 import { Pool } from 'pg';
+import { isPooledUrl } from '../../config/postgres-url.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
 import type { ContentHash } from '../../model/ids.ts';
@@ -164,7 +165,7 @@ function openPool(url: string): Pool {
     connectionString: url,
     max: 2,
     connectionTimeoutMillis: LIMIT_MS,
-    statement_timeout: LIMIT_MS,
+    ...(isPooledUrl(url) ? {} : { statement_timeout: LIMIT_MS }),
     query_timeout: LIMIT_MS,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,

@@ -9,6 +9,27 @@ import { isRefused, type S3Bucket } from './s3-bucket.ts';
 export async function applyRules(bucket: S3Bucket, transitPrefix: string): Promise<void> {
   const { commands, place } = bucket;
   const Bucket = place.bucket;
+  const { others, least, missing } = await lookAtRules(bucket, transitPrefix);
+  if (missing.length === 0) return;
+  await bucket.ask((client, options) =>
+    client.send(
+      new commands.PutBucketLifecycleConfigurationCommand({
+        Bucket,
+        LifecycleConfiguration: { Rules: [...others, ...missing] },
+        ...(least === undefined ? {} : { TransitionDefaultMinimumObjectSize: least }),
+      }),
+      options,
+    ),
+  );
+}
+
+/** Whether the bucket has these rules. */
+export async function hasRules(bucket: S3Bucket, transitPrefix: string): Promise<boolean> {
+  return (await lookAtRules(bucket, transitPrefix)).missing.length === 0;
+}
+
+async function lookAtRules(bucket: S3Bucket, transitPrefix: string) {
+  const { commands, place } = bucket;
   // Installations that share a bucket have different prefixes, and need a rule each.
   const name = hash('sha256', transitPrefix, 'hex').slice(0, 12);
   const rules: readonly LifecycleRule[] = [
@@ -27,21 +48,10 @@ export async function applyRules(bucket: S3Bucket, transitPrefix: string): Promi
   ];
   const found = await bucket.ask(
     (client, options) =>
-      client.send(new commands.GetBucketLifecycleConfigurationCommand({ Bucket }), options),
+      client.send(new commands.GetBucketLifecycleConfigurationCommand({ Bucket: place.bucket }), options),
     { expects: [404] },
   );
   const others = isRefused(found) ? [] : (found.Rules ?? []);
   const least = isRefused(found) ? undefined : found.TransitionDefaultMinimumObjectSize;
-  const missing = rules.filter(({ ID }) => !others.some((rule) => rule.ID === ID));
-  if (missing.length === 0) return;
-  await bucket.ask((client, options) =>
-    client.send(
-      new commands.PutBucketLifecycleConfigurationCommand({
-        Bucket,
-        LifecycleConfiguration: { Rules: [...others, ...missing] },
-        ...(least === undefined ? {} : { TransitionDefaultMinimumObjectSize: least }),
-      }),
-      options,
-    ),
-  );
+  return { others, least, missing: rules.filter(({ ID }) => !others.some((rule) => rule.ID === ID)) };
 }

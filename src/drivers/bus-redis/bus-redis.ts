@@ -6,7 +6,7 @@ import { openRedisLink } from '../redis-link/redis-link.ts';
 import { createOutbox, readBatch } from './bus-message.ts';
 
 export interface BusRedisOptions {
-  /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */
+  /** As `SCRAPIFIE_REDIS_URL` has it. */
   readonly url: string;
   /** Before the channel's name. Processes with the same one hear each other. */
   readonly prefix?: string;
@@ -35,9 +35,10 @@ const ECHO_MS = 1_500;
  * and from itself, so that they do not depend on Redis; the others hear one publication per turn of its loop.
  */
 export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis> {
-  const channel = `${options.prefix ?? 'scrapifie'}:bus`;
   const origin = randomUUID();
-  const link = await openRedisLink({ url: options.url, onChange: options.onChange });
+  const { url, prefix = 'scrapifie', onChange } = options;
+  const link = await openRedisLink({ url, prefix, onChange });
+  const channel = `${link.prefix}:bus`;
   const listeners: Listeners = {
     'host.ready': new Set(),
     'job.changed': new Set(),

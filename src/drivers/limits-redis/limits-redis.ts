@@ -6,7 +6,7 @@ import { openRedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 
 export interface LimitsRedisOptions {
-  /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */
+  /** As `SCRAPIFIE_REDIS_URL` has it. */
   readonly url: string;
   /** Before every key. Processes with the same one count together. */
   readonly prefix?: string;
@@ -44,13 +44,13 @@ return { count, left }`);
 
 /** Limits that processes share. They fail open: without Redis each process counts for itself. */
 export async function createLimitsRedis(options: LimitsRedisOptions): Promise<LimitsRedis> {
-  const { prefix = 'scrapifie', fallback, patienceMs = PATIENCE_MS } = options;
-  const link = await openRedisLink({ url: options.url });
+  const { url, prefix = 'scrapifie', fallback, patienceMs = PATIENCE_MS } = options;
+  const link = await openRedisLink({ url, prefix });
   let isShared = true;
   let restsUntil = 0;
   /** Keys that hold something else than a count, until a check finds them sound; bounded by MOST_WRONG_KEYS. */
   const wrongKeys = new Set<string>();
-  const nameOf = (key: string) => `${prefix}:limit:${key}`;
+  const nameOf = (key: string) => `${link.prefix}:limit:${key}`;
 
   function change(to: boolean, why: string): void {
     if (isShared === to) return;

@@ -8,11 +8,12 @@ import { callKeys } from './call-state.ts';
 import { entryOf, offerEntries } from './entries.ts';
 import { createIncomingCalls, type TakenJob } from './incoming-calls.ts';
 import { createOfferHealth } from './offer-health.ts';
+import { oldestJobMs } from './oldest-job.ts';
 import { createOutgoingCalls } from './outgoing-calls.ts';
 import { keepSchedule } from './timer-schedule.ts';
 
 export interface QueueBullmqOptions {
-  /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */
+  /** As `SCRAPIFIE_REDIS_URL` has it. */
   readonly url: string;
   /** Before every key. Processes with the same one work together. */
   readonly prefix?: string;
@@ -53,9 +54,10 @@ const LEAST_CALLER_LIFE_MS = 3_000;
  * them notice.
  */
 export async function createQueueBullmq(options: QueueBullmqOptions): Promise<QueueBullmq> {
-  const { prefix = 'scrapifie', owner = randomUUID(), stall = STALL, now = Date.now } = options;
+  const { url, owner = randomUUID(), stall = STALL, now = Date.now, onChange } = options;
   const onError = options.onError ?? (() => undefined);
-  const link = await openRedisLink({ url: options.url, onChange: options.onChange });
+  const link = await openRedisLink({ url, prefix: options.prefix ?? 'scrapifie', onChange });
+  const { prefix } = link;
   const queues = new Map<string, JobQueue>();
   const consumers = new Set<Consumer>();
   const keys = callKeys(prefix);
@@ -122,6 +124,7 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
       const counts = await queueOf(name).run((bull) => bull.getJobCounts('wait', 'prioritized', 'active'));
       return { waiting: (counts.wait ?? 0) + (counts.prioritized ?? 0), active: counts.active ?? 0 };
     },
+    oldestCallMs: (name) => oldestJobMs(link, queueOf(name), now()),
     call: (name, request, how) => asked.call(name, request, how),
     async answer(name, concurrency, handler) {
       const leave = await answerers.join(name);

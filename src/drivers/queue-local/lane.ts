@@ -6,6 +6,8 @@ interface Item {
   readonly entry: Entry;
   rank: number;
   readonly arrival: number;
+  /** Monotonic milliseconds. */
+  readonly offeredAt: number;
   slot: number;
   /** The best rank offered while the entry was being handled; null when it was not offered again. */
   againAtRank: number | null;
@@ -57,6 +59,14 @@ export class Lane {
     return { waiting: this.#waiting.size, active: this.#active };
   }
 
+  /** Entries are in the map by arrival, so only the few that are being worked on may come before the oldest that waits. */
+  oldestMs(): number {
+    for (const { slot, offeredAt } of this.#items.values()) {
+      if (slot !== ACTIVE) return performance.now() - offeredAt;
+    }
+    return 0;
+  }
+
   async close(): Promise<void> {
     const workers = [...this.#workers];
     this.#workers.clear();
@@ -73,7 +83,14 @@ export class Lane {
       this.#items.delete(leaf.entry.id);
     }
     this.#arrivals += 1;
-    const item = { entry, rank: entry.rank, arrival: this.#arrivals, slot: 0, againAtRank: null };
+    const item = {
+      entry,
+      rank: entry.rank,
+      arrival: this.#arrivals,
+      offeredAt: performance.now(),
+      slot: 0,
+      againAtRank: null,
+    };
     this.#items.set(entry.id, item);
     this.#waiting.push(item);
     this.#pumpSoon();

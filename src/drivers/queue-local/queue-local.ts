@@ -50,6 +50,7 @@ export function createQueueLocal(options: QueueLocalOptions): Queue {
     },
     consume: async (name, concurrency, handler) => lane(name).consume(concurrency, handler),
     depth: async (name) => lanes.get(name)?.depth() ?? { waiting: 0, active: 0 },
+    oldestCallMs: async (name) => lanes.get(name)?.oldestMs() ?? 0,
     call: async (name, request, how) => callsOf(name).call(request, how),
     answer: async (name, concurrency, handler) => callsOf(name).answer(concurrency, handler),
     countAnswerers: async (name) => (lanes.get(name)?.hasWorkers === true ? 1 : 0),

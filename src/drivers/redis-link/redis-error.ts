@@ -1,7 +1,10 @@
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 
 /** Answers of Redis that trying again will not change. */
-const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM)|invalid password|DB index/i;
+const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM)|invalid password|DB index|cluster support disabled/i;
+
+/** Codes of TLS for a certificate that cannot be verified. */
+const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_/;
 
 /** What the operator can do about a command that Redis refuses. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
@@ -9,12 +12,6 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/OOM command not allowed/, ' Raise maxmemory of Redis, or give it more memory.'],
   [/MISCONF/, ' Redis cannot write its snapshots; look at its log and its disk.'],
 ];
-
-/** Where a Redis URL leads, for messages: never its user or password. */
-export function redisAddress(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `${hostname === '' ? 'localhost' : hostname}:${port === '' ? '6379' : port}`;
-}
 
 /**
  * The error that drivers throw for every Redis failure. Errors of the client carry the command with all its
@@ -24,7 +21,19 @@ export function asQueueError(error: unknown, address: string): ScrapifieError {
   if (isScrapifieError(error)) return error;
   const reason = reasonOf(error);
   if (REFUSAL.test(reason)) {
-    return new ScrapifieError('QUEUE_REFUSED', `Redis at ${address} refuses the connection: ${reason}`);
+    const advice = /cluster support disabled/.test(reason)
+      ? '. It is no cluster: begin the URL with redis://'
+      : '';
+    return new ScrapifieError(
+      'QUEUE_REFUSED',
+      `Redis at ${address} refuses the connection: ${reason}${advice}`,
+    );
+  }
+  if (UNTRUSTED.test(String((error as { code?: unknown } | null)?.code))) {
+    return new ScrapifieError(
+      'QUEUE_REFUSED',
+      `The certificate of Redis at ${address} is not trusted: ${reason}. Name its authority in the URL: ?sslrootcert=/path/ca.pem`,
+    );
   }
   if (!(error instanceof Error) || error.name !== 'ReplyError') {
     return new ScrapifieError('QUEUE_UNAVAILABLE', `Redis at ${address} did not answer: ${reason}`);

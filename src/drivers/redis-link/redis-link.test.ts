@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { asQueueError, redisAddress } from './redis-error.ts';
+import { redisAddress } from '../../config/redis-url.ts';
+import { asQueueError } from './redis-error.ts';
 import { assertUsable } from './redis-link.ts';
 
 const info = (version: string, maxmemory: number, policy: string) =>

@@ -1,13 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
+import { parseRedisUrl, type RedisPlace, redisAddress } from '../../config/redis-url.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { within } from '../../model/time-limit.ts';
 import { type HeartbeatTimes, keepHeartbeat } from './heartbeat.ts';
-import { asQueueError, redisAddress } from './redis-error.ts';
+import { connectionOptions, keyPrefix } from './primary-connector.ts';
+import { asQueueError } from './redis-error.ts';
 
 export interface RedisLinkOptions {
-  /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */
+  /** As `SCRAPIFIE_REDIS_URL` has it: one server, a cluster, or sentinels. */
   readonly url: string;
+  /** What every key begins with. */
+  readonly prefix: string;
   /** How long one operation may take before it counts as failed. */
   readonly timeoutMs?: number;
   /** Told once when Redis goes away and once when it is back. */
@@ -20,6 +24,8 @@ export interface RedisLinkOptions {
 export interface RedisLink {
   /** Host and port, for messages. */
   readonly address: string;
+  /** What every key begins with: the prefix of the options, as this place needs it. */
+  readonly prefix: string;
   /** Commands on it fail at once while Redis is away; nothing piles up behind it. */
   readonly client: Redis;
   /** Runs an operation on the client within the time limit; whatever goes wrong is a ScrapifieError. */
@@ -51,9 +57,12 @@ const OLDEST = { major: 6, minor: 2 };
 export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLink> {
   const { url, timeoutMs = TIMEOUT_MS } = options;
   const address = redisAddress(url);
+  const place = parseRedisUrl(url);
+  const connection = connectionOptions(place, options.prefix, timeoutMs);
   const times = { everyMs: options.pingEveryMs ?? PING_EVERY_MS, limitMs: timeoutMs };
   const tally: Tally = { operations: 0, clients: new Set(), times };
-  const client = new CountedRedis(tally, url, {
+  const client = new CountedRedis(tally, {
+    ...connection,
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -70,7 +79,7 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
     await within(2 * timeoutMs, client.connect());
     // A wrong number is only told of, and the connection would go on with database 0.
     if (lastError !== undefined) throw lastError;
-    assertUsable(await within(timeoutMs, client.info()), address);
+    assertUsable(await within(timeoutMs, client.info()), address, place.kind);
   } catch (error) {
     client.disconnect();
     throw asQueueError(lastError ?? error, address);
@@ -101,6 +110,7 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
 
   return {
     address,
+    prefix: keyPrefix(place, options.prefix),
     client,
     async run(action) {
       try {
@@ -119,8 +129,8 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
     patient(blockMs = 0) {
       const patient = new CountedRedis(
         tally,
-        url,
         {
+          ...connection,
           maxRetriesPerRequest: null,
           connectTimeout: timeoutMs,
           keepAlive: KEEP_ALIVE_AFTER_MS,
@@ -167,13 +177,11 @@ interface Tally {
 /** Counts what it sends and is pinged, and so are its duplicates. */
 class CountedRedis extends Redis {
   readonly #tally: Tally;
-  readonly #url: string;
   readonly copies = new Set<Redis>();
 
-  constructor(tally: Tally, url: string, options: RedisOptions, blockMs = 0) {
-    super(url, { ...options, replyMapping: 'legacy' });
+  constructor(tally: Tally, options: RedisOptions, blockMs = 0) {
+    super({ ...options, replyMapping: 'legacy' });
     this.#tally = tally;
-    this.#url = url;
     tally.clients.add(this);
     this.on('end', () => tally.clients.delete(this));
     // BullMQ ends its blocking connection at times and connects the same client again.
@@ -189,7 +197,7 @@ class CountedRedis extends Redis {
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {
-    const copy = new CountedRedis(this.#tally, this.#url, { ...this.options, ...override }, BULLMQ_BLOCK_MS);
+    const copy = new CountedRedis(this.#tally, { ...this.options, ...override }, BULLMQ_BLOCK_MS);
     copy.on('error', () => undefined);
     this.copies.add(copy);
     copy.on('end', () => this.copies.delete(copy));
@@ -208,13 +216,21 @@ class CountedRedis extends Redis {
 }
 
 /** Reads what `INFO` says of the server. */
-export function assertUsable(info: string, address: string): void {
+export function assertUsable(info: string, address: string, kind: RedisPlace['kind'] = 'server'): void {
   const field = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
   const [major = 0, minor = 0] = field('redis_version').split('.').map(Number);
   if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
     throw new ScrapifieError(
       'QUEUE_REFUSED',
       `Redis at ${address} is version ${field('redis_version')}; at least ${OLDEST.major}.${OLDEST.minor} is needed.`,
+    );
+  }
+  const mode = field('redis_mode');
+  if (kind === 'server' && (mode === 'cluster' || mode === 'sentinel')) {
+    const what = mode === 'cluster' ? 'a node of a cluster' : 'a sentinel';
+    throw new ScrapifieError(
+      'QUEUE_REFUSED',
+      `Redis at ${address} is ${what}, and the URL names one server: begin it with redis+${mode}:// (rediss+${mode}:// for TLS).`,
     );
   }
   const policy = field('maxmemory_policy');

@@ -1,13 +1,16 @@
 import { hash } from 'node:crypto';
 import pg from 'pg';
+import { isPooledUrl } from '../../config/postgres-url.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { JobId } from '../../model/ids.ts';
 import { type SearchDocument, searchDocumentOf } from '../../model/search-document.ts';
 import type { SearchQuery, SearchTerm } from '../../model/search-query.ts';
 import { type IndexablePage, MOST_RANKED, type SearchIndex } from '../../ports/search-index.ts';
+import { createReadReplica } from '../store-rows/read-replica.ts';
 import { searchKeyOf } from '../store-rows/search-rows.ts';
 
 const CONNECT_MS = 10_000;
+const STANDBY_CONNECT_MS = 1_000;
 const STATEMENT_MS = 15_000;
 /** Where the words of the text begin: behind those of the title, so that no phrase reaches from one into the other. */
 const BODY_FROM = 300;
@@ -22,26 +25,23 @@ const BY_LENGTH = 1;
 export function openPostgresSearch(options: {
   readonly url: string;
   readonly poolSize: number;
+  /** A standby of the same PostgreSQL, which is searched while it keeps up. */
+  readonly readUrl?: string | undefined;
 }): SearchIndex {
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.poolSize,
-    application_name: 'scrapifie search',
-    connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
-    query_timeout: STATEMENT_MS * 2,
-    keepAlive: true,
-  });
-  pool.on('error', () => undefined);
-
-  async function query(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
-    try {
-      const { rows } = await pool.query<Record<string, unknown>>(sql, [...values]);
-      return rows;
-    } catch (error) {
-      throw translate(error);
-    }
-  }
+  const { url, poolSize, readUrl } = options;
+  const primary = openPool(url, poolSize);
+  const query = queryOf(primary);
+  const standby = readUrl === undefined ? null : openPool(readUrl, poolSize, STANDBY_CONNECT_MS);
+  const queryStandby = standby === null ? null : queryOf(standby);
+  const reads = queryStandby === null ? null : createReadReplica({ primary: query, replica: queryStandby });
+  /** For what is only read. */
+  const find: typeof query = (sql, values) =>
+    reads === null || queryStandby === null
+      ? query(sql, values)
+      : reads.read(
+          () => queryStandby(sql, values),
+          () => query(sql, values),
+        );
 
   return {
     async put(pages) {
@@ -65,7 +65,7 @@ export function openPostgresSearch(options: {
         ...(jobId === undefined ? [] : [scopeWord('j', jobId)]),
       ].map(quoted);
       const wanted = tsqueryOf(words);
-      const rows = await query(
+      const rows = await find(
         `SELECT job_id, page_seq, ts_rank('${WEIGHTS}', words, $2::tsquery, ${BY_LENGTH}) AS score, id FROM (
            SELECT id, job_id, page_seq, words FROM search_entries
            WHERE words @@ $1::tsquery AND account_id = $3 AND is_private <= $6 ORDER BY id DESC LIMIT ${MOST_RANKED}
@@ -111,9 +111,33 @@ export function openPostgresSearch(options: {
       while ((await removed()).length > 0);
     },
 
-    close: () => pool.end(),
+    close: async () => void (await Promise.all([primary.end(), standby?.end()])),
   };
 }
+
+function openPool(url: string, max: number, connectMs = CONNECT_MS): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: 'scrapifie search',
+    connectionTimeoutMillis: connectMs,
+    ...(isPooledUrl(url) ? {} : { statement_timeout: STATEMENT_MS }),
+    query_timeout: STATEMENT_MS * 2,
+    keepAlive: true,
+  });
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+const queryOf =
+  (pool: pg.Pool) =>
+  async (sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> => {
+    try {
+      return (await pool.query<Record<string, unknown>>(sql, [...values])).rows;
+    } catch (error) {
+      throw translate(error);
+    }
+  };
 
 /** An entry whose words are the same keeps its place in the index; only what it points at is changed. */
 const PUT = `

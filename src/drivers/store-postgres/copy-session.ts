@@ -8,6 +8,8 @@ import { translate } from './faults.ts';
 /** One connection for a copy of the whole store: its one transaction may take hours. */
 export interface CopySession {
   query: Query;
+  /** Begins the transaction, whose statements and pauses have no time limit. */
+  begin(isolation?: 'REPEATABLE READ'): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,8 +33,6 @@ export async function openCopySession(url: string): Promise<CopySession> {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-    statement_timeout: 0,
-    idle_in_transaction_session_timeout: 0,
   });
   // A lost connection is told by the next statement; without a listener it would end the process.
   client.on('error', () => undefined);
@@ -45,11 +45,17 @@ export async function openCopySession(url: string): Promise<CopySession> {
   };
   await guard(() => client.connect());
   let isOpen = true;
+  const query: Query = (sql, values = []) =>
+    guard(async () => (await client.query<Row>(sql, values.length > 0 ? [...values] : undefined)).rows ?? []);
   return {
-    query: (sql, values = []) =>
-      guard(
-        async () => (await client.query<Row>(sql, values.length > 0 ? [...values] : undefined)).rows ?? [],
-      ),
+    query,
+    async begin(isolation) {
+      // Not when it connects: a pooler lets no client have settings of its own outside of a transaction.
+      await query(
+        `BEGIN${isolation === undefined ? '' : ` ISOLATION LEVEL ${isolation}`}; ` +
+          'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+      );
+    },
     async close() {
       if (!isOpen) return;
       isOpen = false;

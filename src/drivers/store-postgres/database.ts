@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isPooledUrl } from '../../config/postgres-url.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Row } from '../store-rows/rows.ts';
 import { type Address, isAnswer, isConflict, translate } from './faults.ts';
@@ -21,6 +22,9 @@ export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
  */
 export interface PostgresDatabase {
   readonly address: Address;
+  /** The longest time for a statement, which a pooler is not told. */
+  readonly statementTimeoutMs: number;
+  readonly isPooled: boolean;
   /** One statement, which is a transaction of its own. */
   query: Query;
   /** Several statements in one transaction; with `limitMs`, each of them may take that long. */
@@ -33,6 +37,7 @@ export interface DatabaseOptions {
   /** Connections of this process. Statements wait for a free one. */
   readonly poolSize: number;
   readonly statementTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
   readonly applicationName?: string;
   /** For tests that set the time: statements go by this clock instead of the server's. */
   readonly now?: () => number;
@@ -67,21 +72,19 @@ const types: pg.CustomTypesConfig = {
 
 export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase {
   const { url, poolSize, statementTimeoutMs = 15_000, applicationName = 'scrapifie', onError } = options;
-  const { idleTrustMs = IDLE_TRUST_MS } = options;
+  const { idleTrustMs = IDLE_TRUST_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   const address = addressOf(url);
+  const isPooled = isPooledUrl(url);
   const pool = new pg.Pool({
     connectionString: url,
     types,
     max: poolSize,
     application_name: applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-    statement_timeout: statementTimeoutMs,
-    // Sooner than the statement, so that the message says what it waited for.
-    lock_timeout: Math.ceil(statementTimeoutMs * 0.8),
-    idle_in_transaction_session_timeout: statementTimeoutMs,
+    ...(isPooled ? {} : serverLimits(statementTimeoutMs)),
   });
   let end: Promise<void> | null = null;
   /** When each connection last answered; one that is new has no entry. */
@@ -170,6 +173,8 @@ export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase
 
   return {
     address,
+    statementTimeoutMs,
+    isPooled,
     query(sql, values = []) {
       const timed = timing()(sql);
       return attempt((client) => send(client, timed, values, statementTimeoutMs));
@@ -200,6 +205,13 @@ export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase
     },
   };
 }
+
+const serverLimits = (statementTimeoutMs: number) => ({
+  statement_timeout: statementTimeoutMs,
+  // Sooner than the statement, so that the message says what it waited for.
+  lock_timeout: Math.ceil(statementTimeoutMs * 0.8),
+  idle_in_transaction_session_timeout: statementTimeoutMs,
+});
 
 const isHeard = (error: unknown) => isAnswer(error) || isScrapifieError(error);
 

@@ -112,9 +112,28 @@ export function translate(error: unknown, address: Address): unknown {
   });
 }
 
+/** PgBouncer says nearly everything with one code, "protocol violation". */
+const POOLER_STATE = '08P01';
+
+function poolerFault(message: string): Fault | null {
+  if (/unsupported startup parameter/.test(message)) {
+    return refused(
+      (at) =>
+        `${place(at)} is a pooler, which lets clients have no settings of their own. Add pgbouncer=true to the URL of the database.`,
+    );
+  }
+  if (/no such (?:database|user)|does not exist|authentication failed|password/i.test(message))
+    return loginRefused;
+  return /pool_size|max_client_conn|no more connections/.test(message)
+    ? unavailable('has no connection left')
+    : null;
+}
+
 function faultOf(error: unknown): Fault | null {
   const code = codeOf(error);
   if (error instanceof pg.DatabaseError) {
+    const pooler = code === POOLER_STATE ? poolerFault(error.message) : null;
+    if (pooler !== null) return pooler;
     return FAULTS[code] ?? FAULT_CLASSES[code.slice(0, 2)]?.(code) ?? null;
   }
   // Longer than a text can be, so that it could not even be sent.

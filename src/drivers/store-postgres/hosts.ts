@@ -14,6 +14,7 @@ import {
 } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
+import { postgresWorkload } from './workload.ts';
 
 /** How many hosts an offer looks at, by rank and by time. */
 const MOST_LOOKED_AT = 5_000;
@@ -42,6 +43,8 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
       );
       return rows.map((row) => ({ key: hostKeyFromRow(row.key), rank: Number(row.rank) }));
     },
+
+    workload: () => postgresWorkload(database),
 
     async acquireHost(key, owner, leaseMs, former) {
       const [row] = await database.query(

@@ -38,7 +38,8 @@ interface Version {
   readonly minReader: number;
 }
 
-async function readVersion(query: Query): Promise<Version> {
+/** Version 0: there is no schema yet. */
+export async function readVersion(query: Query): Promise<Version> {
   const [table] = await query(`SELECT to_regclass('schema_versions') IS NOT NULL AS is_there`);
   if (table?.is_there !== true) return { version: 0, minReader: 0 };
   const [row] = await query(

@@ -34,7 +34,7 @@ export async function openPostgresDraft(
   const { query } = session;
   try {
     await requireNoServers(query);
-    await query('BEGIN');
+    await session.begin();
     const tables = await postgresTables(query);
     await query(`LOCK TABLE ${tables.map(({ name }) => quoted(name)).join(', ')} IN ACCESS EXCLUSIVE MODE`);
     for (const { name } of tables) await requireEmpty(query, name, seeded.get(name) ?? 0);

@@ -26,7 +26,7 @@ export async function openPostgresSnapshot(options: PostgresSnapshotOptions): Pr
   try {
     // The first query of the transaction takes the snapshot: locks come before.
     const locks = options.isExclusive ? await locksOf(query) : null;
-    await query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await session.begin('REPEATABLE READ');
     if (locks !== null) await lock(query, locks);
     const [row] = await query('SELECT max(version) AS version FROM schema_versions');
     const version = Number(row?.version);

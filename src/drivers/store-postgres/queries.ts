@@ -9,17 +9,34 @@ import {
   scannedPageOf,
   scanStatement,
 } from '../store-rows/query-sql.ts';
+import { createReadReplica } from '../store-rows/read-replica.ts';
 import type { Row } from '../store-rows/rows.ts';
 import type { PostgresDatabase } from './database.ts';
 import { POSTGRES_DIALECT, POSTGRES_LEDGER_DIALECT } from './query-dialect.ts';
 
 const QUERY_CANCELED = '57014';
 
-export function createPostgresQueryStore(database: PostgresDatabase): QueryStore & LedgerViewStore {
+/** With a replica, that is asked while it keeps up with the database. */
+export function createPostgresQueryStore(
+  database: PostgresDatabase,
+  replica: PostgresDatabase | null = null,
+  onReplicaChange?: (isUsed: boolean, why: string) => void,
+): QueryStore & LedgerViewStore {
+  const reads =
+    replica === null
+      ? null
+      : createReadReplica({ primary: database.query, replica: replica.query, onChange: onReplicaChange });
+
+  function run(statement: Statement, limitMs: number): Promise<Row[]> {
+    const onPrimary = () => runOn(database, statement, limitMs);
+    if (reads === null || replica === null) return onPrimary();
+    return reads.read(() => runOn(replica, statement, limitMs), onPrimary);
+  }
+
   /** In a transaction that cannot write, whose statement the server ends when its time is over. */
-  async function run({ sql, values }: Statement, limitMs: number): Promise<Row[]> {
+  async function runOn(at: PostgresDatabase, { sql, values }: Statement, limitMs: number): Promise<Row[]> {
     try {
-      return await database.transaction(async (query) => {
+      return await at.transaction(async (query) => {
         await query('SET TRANSACTION READ ONLY');
         return query(sql, values);
       }, limitMs);

@@ -63,6 +63,7 @@ export async function createSchema(serverUrl: string): Promise<Schema> {
 }
 
 interface Recycled {
+  readonly serverUrl: string;
   readonly schema: Schema;
   /** Makes it what it was after its migrations. */
   readonly reset: string;
@@ -79,7 +80,8 @@ const free: Recycled[] = [];
  * time that making and dropping them takes. The user of the URL must be a superuser.
  */
 export async function takeMigrated(serverUrl: string): Promise<Schema> {
-  const recycled = free.pop() ?? (await newRecycled(serverUrl));
+  const at = free.findIndex((one) => one.serverUrl === serverUrl);
+  const recycled = free.splice(at, at < 0 ? 0 : 1)[0] ?? (await newRecycled(serverUrl));
   let isTaken = true;
   return {
     ...recycled.schema,
@@ -122,7 +124,7 @@ async function newRecycled(serverUrl: string): Promise<Recycled> {
   const emptied = tables.map((table) => `DELETE FROM ${table}`);
   // Triggers and references would refuse it.
   const settings = [`SET session_replication_role = replica`, `SET lock_timeout = '2s'`];
-  return { schema, reset: [...settings, ...emptied, ...seeds, ...sequences].join(';\n') };
+  return { serverUrl, schema, reset: [...settings, ...emptied, ...seeds, ...sequences].join(';\n') };
 }
 
 /** Writes the row of the incarnation as restoring a dump does: the same text, by another transaction. */

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import { lockFolder } from './folder-lock.ts';
+import { isFolderLocked, lockFolder } from './folder-lock.ts';
 
 const HOLDER = fileURLToPath(new URL('./folder-lock.fixture.ts', import.meta.url));
 
@@ -46,7 +46,9 @@ describe('the lock on a data folder', () => {
     const dir = folder();
     const unlock = lockFolder(dir);
     expect(tryLock(dir)).toBe('DATA_DIR_LOCKED');
+    expect(isFolderLocked(dir)).toBe(true);
     unlock();
+    expect(isFolderLocked(dir)).toBe(false);
     expect(tryLock(dir)).toBe('locked');
   });
 
@@ -60,7 +62,9 @@ describe('the lock on a data folder', () => {
     const dir = folder();
     const child = await holder(dir);
     expect(tryLock(dir)).toBe('DATA_DIR_LOCKED');
+    expect(isFolderLocked(dir)).toBe(true);
     await killed(child);
+    expect(isFolderLocked(dir)).toBe(false);
     expect(tryLock(dir)).toBe('locked');
   });
 
@@ -69,6 +73,12 @@ describe('the lock on a data folder', () => {
     const unlock = lockFolder(dir);
     expect(() => lockFolder(dir)).toThrow(dir);
     unlock();
+  });
+
+  it('is looked for without making its file', () => {
+    const dir = folder();
+    expect(isFolderLocked(dir)).toBe(false);
+    expect(readdirSync(dir)).toEqual([]);
   });
 
   it('cannot be had in a folder that is not there', () => {

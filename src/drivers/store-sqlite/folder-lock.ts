@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFile } from '../../config/private-files.ts';
@@ -21,7 +22,7 @@ export function lockFolder(folder: string): () => void {
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (error) {
     database?.close();
-    if (((error as { errcode?: number }).errcode ?? 0) % 256 === 5) {
+    if (isBusy(error)) {
       throw new ScrapifieError('DATA_DIR_LOCKED', `Another Scrapifie process works in ${folder}.`, {
         cause: error,
       });
@@ -35,3 +36,22 @@ export function lockFolder(folder: string): () => void {
     lock.close();
   };
 }
+
+/** Whether a process works in the folder now. Changes nothing there. */
+export function isFolderLocked(folder: string): boolean {
+  const file = join(folder, LOCK_FILE);
+  if (!existsSync(file)) return false;
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  try {
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+/** SQLITE_BUSY, whatever its finer code says. */
+const isBusy = (error: unknown) => ((error as { errcode?: number }).errcode ?? 0) % 256 === 5;

@@ -17,6 +17,7 @@ import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
+import { sqliteWorkload } from './workload.ts';
 
 export function createSqliteHostStore(
   database: SqliteDatabase,
@@ -83,6 +84,8 @@ export function createSqliteHostStore(
         )
         .map((row) => ({ key: hostKeyFromRow(row.key), rank: Number(row.rank) }));
     },
+
+    workload: () => sqliteWorkload(database, now()),
 
     acquireHost(key, owner, leaseMs, former) {
       if (former?.incarnation === incarnation) return null;

@@ -40,6 +40,7 @@ const METHODS: Readonly<Record<ThreadMethod, true>> = {
   findTask: true,
   getSources: true,
   offerHosts: true,
+  workload: true,
   acquireHost: true,
   renewHosts: true,
   releaseHost: true,

@@ -60,6 +60,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listSiteHashes',
   'listWaits',
   'offerHosts',
+  'workload',
   'getHost',
   'listHosts',
   'getRobots',

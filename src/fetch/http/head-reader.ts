@@ -1,4 +1,4 @@
-import { strictHead } from './response-head.ts';
+import { isPlainHead, strictHead } from './response-head.ts';
 
 /** A head is held back until it is whole. One that is longer goes to the parser piece by piece, which has a limit of its own. */
 const MOST_HEAD_BYTES = 262_144;
@@ -6,6 +6,7 @@ const MOST_HEAD_BYTES = 262_144;
 const SLOP_BYTES = 4;
 const LF = 10;
 const CR = 13;
+const END_OF_HEAD = Buffer.from('\r\n\r\n');
 
 /**
  * Reads the bytes of a connection before the parser does, and gives it each head in strict form. Bytes of bodies pass
@@ -30,6 +31,10 @@ export class HeadReader {
   /** Returns the bytes that the parser gets now; none while a head is incomplete. */
   push(chunk: Buffer): Buffer {
     if (!this.#isExpected) return chunk;
+    if (this.#bytes === 0 && beginsWithPlainHead(chunk)) {
+      this.#isExpected = false;
+      return chunk;
+    }
     const out: Buffer[] = [];
     let rest = chunk;
     while (this.#isExpected && rest.length > 0) {
@@ -86,6 +91,12 @@ export class HeadReader {
     }
     return -1;
   }
+}
+
+/** Then the bytes pass as they are. Putting head and body together again would copy the body. */
+function beginsWithPlainHead(chunk: Buffer): boolean {
+  const end = chunk.indexOf(END_OF_HEAD);
+  return end !== -1 && isPlainHead(chunk.subarray(0, end + END_OF_HEAD.length));
 }
 
 /** Empty lines before a status line mean nothing, and a server could send them without end. */

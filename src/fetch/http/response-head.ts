@@ -27,11 +27,20 @@ export interface StatusAndHead {
 /** The head in strict form; the same buffer where it is, or where nothing can be done for it. */
 export function strictHead(head: Buffer): StatusAndHead {
   const text = head.toString('latin1');
-  if (STRICT.test(text) && hasPlainFraming(text) && !text.startsWith(CONTINUE, 9)) {
-    return { isInterim: text.charCodeAt(9) === 0x31 && !text.startsWith('101', 9), head };
+  if (isStrict(text) && !text.startsWith(CONTINUE, 9)) {
+    return { isInterim: isInterimStatus(text) && !text.startsWith('101', 9), head };
   }
   return rewritten(text) ?? { isInterim: false, head };
 }
+
+/** True for the whole head of a final response in strict form, as nearly all are. */
+export function isPlainHead(head: Buffer): boolean {
+  const text = head.toString('latin1');
+  return isStrict(text) && !isInterimStatus(text);
+}
+
+const isStrict = (text: string): boolean => STRICT.test(text) && hasPlainFraming(text);
+const isInterimStatus = (text: string): boolean => text.startsWith('1', 9);
 
 /** At most one field says how long the body is, and a length is a number. */
 function hasPlainFraming(text: string): boolean {

@@ -1,5 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CallOptions, Queue } from '../../ports/queue.ts';
+import { activeTraceparent } from '../../tracing/tracing.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest } from '../engine.ts';
 import type { RedirectChain } from '../http/redirect-chain.ts';
@@ -62,6 +63,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
       const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart, runsAlone } = request;
       const { secrets, crossOriginHeaders: also = [] } = request;
       const [headers, cookies] = splitCookies(chain.headersNow(Date.now()));
+      const traceParent = activeTraceparent();
       const timeoutMs = Math.ceil(how.timeoutMs);
       const { render, storage, jar } = request;
       const [body, task] = await Promise.all([
@@ -88,6 +90,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
         needs: [...Object.keys(options), ...(sent.length > 0 ? ['parcels'] : [])],
         ...(runsAlone === true ? { runsAlone } : {}),
         ...(also.length > 0 ? { crossOriginHeaders: [...also] } : {}),
+        ...(traceParent === undefined ? {} : { traceParent }),
       };
       try {
         if (sizeOf(unadmitted) > MOST_REQUEST_BYTES - ADMISSION_BYTES) throw tooMuch();

@@ -77,6 +77,8 @@ const requestSchema = z.object({
   secrets: z.array(z.string().max(10_000)).max(200).optional(),
   /** A worker that does not know it shows the page beside others. */
   runsAlone: z.boolean().optional(),
+  /** The span of the caller, for workers that have spans. */
+  traceParent: z.string().max(100).optional(),
   /** Fields that a worker must know to take the call, such as a proxy. */
   needs: z.array(z.string().max(100)).max(100).optional(),
 });

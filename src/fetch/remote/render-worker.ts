@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { SpanKind } from '@opentelemetry/api';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Ask, CallStart, Consumer, Queue } from '../../ports/queue.ts';
+import {
+  endWith,
+  type SpanOptions,
+  sampledContext,
+  serverAttributes,
+  startSpan,
+} from '../../tracing/tracing.ts';
 import type { ByteBudget, HeldBytes } from '../byte-budget.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
 import {
@@ -205,8 +213,22 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     }
     const full = options.storageRefusal?.() ?? null;
     if (full !== null) throw full;
-    return admitted(request, signal, ask, start);
+    const parent = sampledContext(request.traceParent);
+    const span = parent === null ? null : startSpan('render', spanOptions(name, request, start), parent);
+    if (span === null) return admitted(request, signal, ask, start);
+    return endWith(span, () => admitted(request, signal, ask, start));
   });
+}
+
+function spanOptions(engine: RenderName, { method, url }: RenderCall, start: CallStart): SpanOptions {
+  const attributes = {
+    'http.request.method': method,
+    'scrapifie.engine': engine,
+    'scrapifie.render.waited_ms': Math.round(start.waitedMs),
+    'scrapifie.render.repeated': start.isRepeated,
+    ...serverAttributes(url),
+  };
+  return { kind: SpanKind.SERVER, attributes };
 }
 
 function isOver(admission: RenderCall['admission'], waitedMs: number): boolean {

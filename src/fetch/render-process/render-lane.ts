@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BrowserFigures } from '../../observe/metrics.ts';
+import type { BrowserFigures } from '../../observe/metrics/sources.ts';
+import { outsideSpans } from '../../tracing/tracing.ts';
 import { type BrowserHealth, HEALTHY } from '../browser/pool/pool-health.ts';
 import { followSignal, orAborted } from '../deadline.ts';
 import type { FetchRequest, FetchResponse } from '../engine.ts';
@@ -126,7 +127,8 @@ export class RenderLane {
       const waitMs = Math.max(0, this.#startableAt - performance.now());
       throw browserUnavailable(this.#startFailure, undefined, waitMs);
     }
-    this.#starting ??= this.#startProcess().finally(() => {
+    // The process serves other pages as well.
+    this.#starting ??= outsideSpans(() => this.#startProcess()).finally(() => {
       this.#starting = null;
     });
     const caller = followSignal(signal);

@@ -49,8 +49,20 @@ function rowsOf(table: LakeTable, paths: readonly string[]): string {
   if (paths.length === 0) return `SELECT * FROM (${none})`;
   const files = `SELECT * FROM read_parquet([${list(paths)}], union_by_name = true, hive_partitioning = true,
     hive_types = {'domain': VARCHAR, 'date': DATE})`;
-  return `SELECT ${names}, domain, date FROM (${none} UNION ALL BY NAME ${files})`;
+  return `SELECT ${names}, ${HOST_OF_DOMAIN} AS domain, date FROM (${none} UNION ALL BY NAME ${files})`;
 }
+
+/**
+ * The host that the name of a partition stands for: of the bytes that are written otherwise there, hosts have these. It
+ * is made of the partition alone, so that a condition on it still leaves out whole files.
+ */
+const HOST_OF_DOMAIN = [
+  ['_3a', ':'],
+  ['_5b', '['],
+  ['_5d', ']'],
+  // Last: what it stands for begins the others.
+  ['_5f', '_'],
+].reduce((sql, [written, sign]) => `replace(${sql}, '${written}', '${sign}')`, 'domain');
 
 /** Which rows count, where jobs were deleted, have expired or were resumed. */
 function conditionOf(rules: readonly LakeRule[], pageFiles: readonly string[]): string {
