@@ -7,6 +7,7 @@ import { parsePlainly } from '../config/plain-problems.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
 import type { AccountId, KeyId } from '../model/ids.ts';
+import { createLogFlood } from '../observe/log-flood.ts';
 import { createQueries } from '../query/queries.ts';
 import { openVault } from '../sessions/vault.ts';
 import { guardRoutes } from './access/access.ts';
@@ -30,6 +31,7 @@ import {
 import { readJsonBodies } from './http/json-body.ts';
 import { keepAnswers } from './http/kept-answers.ts';
 import { streamLargeAnswers } from './http/large-answers.ts';
+import { followRequestSpans, startRequestSpans } from './http/request-spans.ts';
 import { isOfApi, secure } from './http/security-headers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
 import { drainRequests } from './http/unread-request.ts';
@@ -86,6 +88,11 @@ import { addWebhookRoutes } from './routes/webhooks.ts';
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const IDLE_SOCKET_MS = 330_000;
+/**
+ * Longer than balancers keep an idle connection (Traefik 90 seconds, the AWS module of this project 300): one that the server
+ * closes first may just then be given a request, which its client sees as a 502.
+ */
+const KEEP_ALIVE_MS = 320_000;
 /** Not a registered status: what logs and metrics call a request whose client did not wait for the answer. */
 const CLIENT_CLOSED_REQUEST = 499;
 
@@ -150,12 +157,13 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const isProxy = addressTest(settings.trustedProxies);
   const app: App = Fastify({
     loggerInstance: deps.logger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     trustProxy: settings.trustedProxies === '' ? false : isProxy,
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_SOCKET_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: 5_000,
@@ -196,6 +204,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   keepAnswers(app, { store, vault: openVault(settings), newId: jobs.newId });
   streamLargeAnswers(app, settings.maxUnreadBytes);
   drainRequests(app);
+  followRequestSpans(app);
   followLife(app, deps);
   const connections = limitConnections(app.server, {
     max: settings.maxConnections,
@@ -249,6 +258,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
         });
     },
   });
+  startRequestSpans(app);
 
   const comparisons = createComparisons({ store, blobs: deps.blobs });
   app.addHook('onClose', () => comparisons.close());
@@ -279,9 +289,36 @@ function parseWithZod(app: App): void {
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
 }
 
+/** The job that a request is about. */
+function jobOf({ jobId, params, routeOptions }: FastifyRequest): { jobId?: string } {
+  if (jobId !== null && jobId !== undefined) return { jobId };
+  if (routeOptions.url?.startsWith('/v1/jobs/:id') !== true) return {};
+  return { jobId: (params as { id: string }).id };
+}
+
+/** What the client did wrong, or a site that it asked for, is no trouble of this installation, and neither is its end. */
+function levelOf(
+  { failure }: FastifyRequest,
+  route: string | null,
+  status: number,
+): 'debug' | 'info' | 'warn' {
+  const isTrouble =
+    status >= 500 &&
+    (failure === null || failure === undefined || isOurs(failure) || failure.code === 'INTERNAL');
+  if (isTrouble && failure?.code !== 'SHUTTING_DOWN') return 'warn';
+  return route === null || isOfApi(route) ? 'info' : 'debug';
+}
+
 /** Request ids, one log line and one measurement per request, and the refusal of new work while closing. */
-function followLife(app: App, { logger, metrics, jobs, settings, activity }: ApiDeps): void {
+function followLife(app: App, deps: ApiDeps): void {
+  const { logger, metrics, jobs, settings, activity, isStopping = () => false } = deps;
   let isClosing = false;
+  app.decorateRequest('jobId', null);
+  const strangers = createLogFlood({
+    now: () => performance.now(),
+    onHeldBack: (heldBack) =>
+      logger.info({ count: heldBack.get('request') }, 'log lines of requests without a key were held back'),
+  });
   const connections = watchConnections(app.server);
   let drained: NodeJS.Timeout | undefined;
   app.addHook('onRequest', async (request, reply) => {
@@ -302,18 +339,20 @@ function followLife(app: App, { logger, metrics, jobs, settings, activity }: Api
     });
   });
   app.addHook('onSend', async (_request, reply) => {
-    // Else the client would keep the connection for its next request, and closing would wait for it.
-    if (isClosing) reply.header('connection', 'close');
+    // Else the client would keep the connection for its next request, and closing would wait for it, or meet that request.
+    if (isClosing || isStopping()) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => record(request, reply.statusCode, reply.elapsedTime));
   function record(request: FastifyRequest, status: number, elapsedMs: number): void {
     const route = request.is404 ? null : (request.routeOptions.url ?? null);
     metrics.httpRequest(request.method, route, status, elapsedMs);
     const ms = Math.round(elapsedMs * 100) / 100;
-    const line = { requestId: request.id, method: request.method, route, status, ms, ...whyOf(request) };
-    if (status >= 500) logger.warn(line, 'request');
-    else if (route === null || isOfApi(route)) logger.info(line, 'request');
-    else logger.debug(line, 'request');
+    const { id: requestId, method } = request;
+    const level = levelOf(request, route, status);
+    // Requests that no key is accountable for are as many as strangers like.
+    if (request.key === null && level === 'info' && !strangers.admits('request')) return;
+    const line = { requestId, ...jobOf(request), method, route, status, ms, ...whyOf(request) };
+    logger[level](line, 'request');
   }
   app.addHook('preClose', async () => {
     isClosing = true;

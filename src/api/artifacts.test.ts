@@ -182,6 +182,8 @@ describe('an artifact', () => {
     const { at } = await scrape('shown');
     const html = await fetchOf(at('data.xhr.1.body.url'));
     expect(html.headers['content-disposition']).toBe('attachment; filename="xhr-1.html"');
+    expect(html.headers['content-type']).toBe('application/octet-stream');
+    expect(html.headers['x-content-type-options']).toBe('nosniff');
     const odd = await fetchOf(at('data.xhr.2.body.url'));
     expect(odd.headers['content-type']).toBe('application/octet-stream');
     expect(odd.headers['content-disposition']).toBe('attachment; filename="xhr-2.bin"');

@@ -25,6 +25,27 @@ describe('closing', () => {
     await platform.close();
   });
 
+  it('begins with a notice: readiness says so, and all else is answered, with the end of the connection', async () => {
+    let isStopping = false;
+    const platform = await openPlatform({}, { isStopping: () => isStopping });
+    const of = async (url: string) => {
+      const { statusCode, headers, at } = await platform.call({ url });
+      return [
+        statusCode,
+        at('error.code') ?? null,
+        headers.connection ?? null,
+        headers['retry-after'] ?? null,
+      ];
+    };
+    expect((await of('/readyz'))[0]).toBe(200);
+    expect((await of('/v1/jobs'))[2]).not.toBe('close');
+    isStopping = true;
+    expect(await of('/readyz')).toEqual([503, 'SHUTTING_DOWN', 'close', '5']);
+    expect(await of('/healthz')).toEqual([200, null, 'close', null]);
+    expect(await of('/v1/jobs')).toEqual([200, null, 'close', null]);
+    await platform.close();
+  });
+
   it('does not wait for a client that has connected and says nothing', async () => {
     const platform = await openPlatform({});
     await platform.api.listen({ port: 0, host: '127.0.0.1' });

@@ -38,6 +38,11 @@ describe('the addresses of a job', () => {
     expect(first.at('data.items')).toMatchObject([{ name: 'a', isFolder: false, done: 1 }]);
     const next = `/v1/jobs/${id}/tree?under=https://example.com/&cursor=${first.at('data.nextCursor')}`;
     expect((await get(next)).at('data.items')).toMatchObject([{ url: 'https://example.com/shop/', urls: 2 }]);
+    for (const forged of ['tree:books/', 'tree:["https://other.example/","a"]', 'tree:{}', 'log:1']) {
+      const cursor = Buffer.from(forged).toString('base64url');
+      const refused = await get(`/v1/jobs/${id}/tree?under=https://example.com/&cursor=${cursor}`);
+      expect([refused.statusCode, refused.at('error.code')]).toEqual([422, 'VALIDATION_FAILED']);
+    }
     expect((await get(`/v1/jobs/${id}/tree?under=nonsense`)).at('error.details.0.field')).toBe('under');
   });
 });
@@ -194,5 +199,10 @@ describe('the system', () => {
     const second = await get(`/v1/system/log?limit=1&cursor=${first.at('data.nextCursor')}`);
     expect(second.at('data.items.0.number')).toBeLessThan(first.at('data.items.0.number') as number);
     expect((await get('/v1/system/log?level=error')).at('data.items')).toEqual([]);
+    for (const forged of ['log:all', 'log:-1', 'log:1e3', 'log:0', 'rows:1']) {
+      const cursor = Buffer.from(forged).toString('base64url');
+      const refused = await get(`/v1/system/log?cursor=${cursor}`);
+      expect([refused.statusCode, refused.at('error.code')]).toEqual([422, 'VALIDATION_FAILED']);
+    }
   });
 });

@@ -102,6 +102,14 @@ describe('the dashboard', () => {
     expect(mark.headers['content-type']).toBe('image/svg+xml; charset=utf-8');
   });
 
+  it('answers each request once, so that the log has no errors', async () => {
+    platform.lines.length = 0;
+    for (const url of ['/', '/mark.svg', '/assets/app-1a2b.js', '/jobs']) await get(url, HTML);
+    const levels = platform.lines.map((line) => JSON.parse(line).level);
+    expect(levels).toContain('info');
+    expect(levels).not.toContain('error');
+  });
+
   it('gives out no file from outside its folder, and none of the build alone', async () => {
     for (const url of [
       '/assets/../index.html',

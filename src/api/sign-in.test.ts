@@ -224,6 +224,7 @@ describe('requests with the cookie', () => {
     ['the header, from another site', { ...OWN, 'sec-fetch-site': 'cross-site' }, 403],
     ['the header, from another port', { ...OWN, 'sec-fetch-site': 'same-site' }, 403],
     ['the header, and another origin', { ...OWN, origin: 'http://127.0.0.1:4000' }, 403],
+    ['the header, and the same name on the port of HTTP', { ...OWN, origin: 'http://127.0.0.1' }, 403],
     ['the header, and no origin to speak of', { ...OWN, origin: 'null' }, 403],
     [
       'the header, and origins that disagree',
@@ -268,6 +269,18 @@ describe('requests with the cookie', () => {
     const cookie = await signedInBy(platform.secret);
     const asked = await send({ method: 'POST', url: '/mcp', payload: {}, headers: { ...cookie, ...OWN } });
     expect(asked.statusCode).toBe(401);
+  });
+
+  it.each([
+    ['http://a.example', 'a.example:443', 403],
+    ['https://a.example', 'a.example:80', 403],
+    ['http://a.example', 'a.example:80', 200],
+    ['https://a.example', 'a.example:443', 200],
+    // A proxy may pass on the name alone.
+    ['https://a.example', 'a.example', 200],
+    ['http://a.example:8080', 'a.example', 403],
+  ])('sign in from a page at %s of the server at %s: %i', async (origin, host, statusCode) => {
+    expect((await signIn({ key: platform.secret }, { origin, host })).statusCode).toBe(statusCode);
   });
 
   it('sign in and out from the same origin only, and no other origin may send them', async () => {

@@ -64,20 +64,25 @@ export function requireDashboard(request: FastifyRequest): void {
 export function requireSameOrigin(request: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = request.headers;
   const isElsewhere = site !== undefined && site !== 'same-origin';
-  if (!isElsewhere && (origin === undefined || hostOf(origin) === withoutDefaultPort(request.host))) return;
+  if (!isElsewhere && (origin === undefined || isOriginOf(origin, request))) return;
   throw new ScrapifieError(
     'CROSS_SITE',
     'The request comes from a page of another origin. A reverse proxy must pass the header Host on, or be one of SCRAPIFIE_TRUSTED_PROXIES and send X-Forwarded-Host.',
   );
 }
 
-/** The origin of a page; null for a value that is none, such as the text `null`. */
-function hostOf(origin: string): string | null {
-  return URL.canParse(origin) ? new URL(origin).host.toLowerCase() : null;
-}
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** As in an origin, where the ports of HTTP and HTTPS are left out. */
-const withoutDefaultPort = (host: string): string => host.toLowerCase().replace(/:(?:80|443)$/, '');
+/** Whether the host of the request is that of this origin, port included: `http://a` is port 80 and `https://a` port 443. */
+function isOriginOf(origin: string, { host, protocol }: FastifyRequest): boolean {
+  const page = URL.parse(origin);
+  if (page === null || page.hostname !== URL.parse(`http://${host}`)?.hostname) return false;
+  const port = page.port || DEFAULT_PORTS[page.protocol];
+  const asked = /:(\d+)$/.exec(host)?.[1];
+  if (asked !== undefined) return port === asked;
+  // A proxy that takes TLS away and is not trusted passes on the name, and not that it was asked by TLS.
+  return port === '443' || (port === '80' && protocol === 'http');
+}
 
 /**
  * Whether the name by which the browser reached this server cannot be one that a stranger's name server has led here: an

@@ -3,17 +3,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { namesTag } from '../http/byte-ranges.ts';
 import type { DashboardFile, DashboardFiles } from './dashboard-files.ts';
 
-/** Answers with the pages and files of the dashboard. */
+/**
+ * Sends the pages and files of the dashboard. The methods say whether they have sent an answer. They do not return the
+ * reply, because a reply is a thenable: a caller that awaits it gets undefined, whatever was sent.
+ */
 export interface DashboardPages {
   /** The start page, which shows what the path of the address names. */
-  page(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
-  /** Returns null, with nothing sent, when there is no such file. */
-  file(path: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | null>;
+  page(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** False, with nothing sent, when there is no such file. */
+  file(path: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
   /**
-   * For a path of no route: a file of the dashboard, or its start page where a browser asks for a page. Returns null,
-   * with nothing sent, for every other request.
+   * For a path of no route: a file of the dashboard, or its start page where a browser asks for a page. False, with
+   * nothing sent, for every other request.
    */
-  unrouted(path: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | null>;
+  unrouted(path: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
 }
 
 /** Stands in the start page for a number that each answer has anew. */
@@ -43,7 +46,7 @@ const NOT_BUILT = `<!doctype html>
 `;
 
 export function createDashboardPages(files: DashboardFiles): DashboardPages {
-  async function page(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function page(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const built = await files.built();
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
     reply
@@ -52,22 +55,25 @@ export function createDashboardPages(files: DashboardFiles): DashboardPages {
       .header('cache-control', 'no-cache')
       .header('content-security-policy', policyWith(nonce))
       .header('x-frame-options', 'DENY');
-    return reply.send(built?.index.replaceAll(NONCE, nonce) ?? NOT_BUILT);
+    reply.send(built?.index.replaceAll(NONCE, nonce) ?? NOT_BUILT);
   }
 
   async function file(path: string, request: FastifyRequest, reply: FastifyReply) {
     const found = (await files.built())?.files.get(path);
-    return found === undefined ? null : sendFile(found, request, reply);
+    if (found === undefined) return false;
+    await sendFile(found, request, reply);
+    return true;
   }
 
   return {
     page,
     file,
     async unrouted(path, request, reply) {
-      if (request.method !== 'GET' && request.method !== 'HEAD') return null;
-      const sent = await file(path, request, reply);
-      if (sent !== null) return sent;
-      return /\btext\/html\b/.test(request.headers.accept ?? '') ? page(request, reply) : null;
+      if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+      if (await file(path, request, reply)) return true;
+      if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return false;
+      await page(request, reply);
+      return true;
     },
   };
 }
@@ -76,16 +82,19 @@ async function sendFile(
   { contentType, etag, isImmutable, encoded }: DashboardFile,
   { headers }: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): Promise<void> {
   reply
     .code(200)
     .header('etag', etag)
     .header('vary', 'accept-encoding')
     .header('cache-control', isImmutable ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
-  if (namesTag(headers['if-none-match'], etag)) return reply.code(304).send();
+  if (namesTag(headers['if-none-match'], etag)) {
+    reply.code(304).send();
+    return;
+  }
   const { bytes, encoding } = await encoded(headers['accept-encoding']);
   if (encoding !== null) reply.header('content-encoding', encoding);
-  return reply.type(contentType).send(bytes);
+  reply.type(contentType).send(bytes);
 }
 
 /**

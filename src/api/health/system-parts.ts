@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SettingSource } from '../../config/setting-list.ts';
 import type { LogRing } from '../../observe/log-ring.ts';
+import type { WaitingWork } from '../../observe/metrics/sources.ts';
 import type { KnownProcess } from '../../ports/bus.ts';
 
 /** What a check of the machine has found. */
@@ -24,6 +25,8 @@ export interface SystemParts {
   readonly processes?: () => readonly KnownProcess[];
   /** Of hosts with work. */
   readonly queueDepth?: () => Promise<{ readonly waiting: number; readonly active: number }>;
+  /** Work that waits for a worker, in the whole installation. */
+  readonly waiting?: () => Promise<readonly WaitingWork[]>;
   readonly load?: () => { readonly activeSlices: number; readonly inFlightFetches: number };
 }
 

@@ -74,8 +74,8 @@ function pauseFor(error: ScrapifieError): number | undefined {
   return isOurs(error) ? RETRY_AFTER_MS.ours : RETRY_AFTER_MS.sites;
 }
 
-/** Answers a request for a path that belongs to no route; null when it has no answer. */
-type Unrouted = (path: string, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | null>;
+/** Answers a request for a path that belongs to no route; false when it has no answer. */
+type Unrouted = (path: string, request: FastifyRequest, reply: FastifyReply) => Promise<boolean>;
 
 /** One envelope for whatever goes wrong, wherever it does; faults go to the log, never to the client. */
 export function answerFailures(app: App, stale: StaleAnswers, unrouted: Unrouted | null): void {
@@ -88,8 +88,7 @@ export function answerFailures(app: App, stale: StaleAnswers, unrouted: Unrouted
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = paths.methodsOf(path);
     if (allowed.length === 0) {
-      const sent = paths.isBelowRoute(path) ? null : await unrouted?.(path, request, reply);
-      if (sent !== null && sent !== undefined) return sent;
+      if (!paths.isBelowRoute(path) && (await unrouted?.(path, request, reply))) return reply;
       throw new ScrapifieError('NOT_FOUND', `There is nothing at ${path.slice(0, 200)}.`);
     }
     reply.header('allow', allowed.join(', '));
@@ -103,8 +102,7 @@ export function answerFailures(app: App, stale: StaleAnswers, unrouted: Unrouted
 export function sendFailure(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toScrapifieError(thrown);
   request.failure = known;
-  if (known.code === 'INTERNAL')
-    request.log.error({ requestId: request.id, err: known.cause ?? known }, 'fault');
+  if (known.code === 'INTERNAL') request.log.error({ err: known.cause ?? known }, 'fault');
   if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   const error = shownToClients(known);
   const pauseMs = pauseFor(error);

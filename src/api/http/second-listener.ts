@@ -30,10 +30,11 @@ export async function listenAlso(
   options: SecondListenerOptions,
 ): Promise<SecondListener> {
   const { host, port, backlog, prefix, upgrades } = options;
-  const { headersTimeout, requestTimeout, timeout } = api.server;
+  const { headersTimeout, keepAliveTimeout, requestTimeout, timeout } = api.server;
   const server = createServer(
     {
       headersTimeout,
+      keepAliveTimeout,
       requestTimeout,
       requireHostHeader: false,
       shouldUpgradeCallback: ({ url = '', headers }) =>

@@ -16,8 +16,11 @@ const params = z.strictObject({
 const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?charset=[\w-]{1,40})?$/i;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Pictures and documents may be looked at; what a site's server sent to its scripts is only ever saved. */
-const isOurs = (name: string): boolean => !name.startsWith('xhr-');
+/**
+ * Pictures and documents may be looked at. What a site's server sent to its scripts, or a page that failed, is only ever
+ * saved, and has no type by which a page could load it as its script: a policy of `'self'` would allow that.
+ */
+const isOurs = (name: string): boolean => !name.startsWith('xhr-') && name !== 'failure-html';
 
 /** Pictures, PDFs and recorded answers of a page, as they are. */
 export function addArtifactRoutes(app: App, { jobs }: RouteDeps): void {
@@ -51,11 +54,11 @@ export function addArtifactRoutes(app: App, { jobs }: RouteDeps): void {
       reply.header('etag', etag).header('cache-control', 'private, no-cache');
       if (namesTag(request.headers['if-none-match'], etag)) return reply.code(304).send('');
       const bytes = await jobs.read.artifactBytes(artifact);
-      const type = MEDIA_TYPE.test(artifact.contentType) ? artifact.contentType : UNKNOWN_TYPE;
-      const how = isOurs(name) ? 'inline' : 'attachment';
+      const stored = MEDIA_TYPE.test(artifact.contentType) ? artifact.contentType : UNKNOWN_TYPE;
+      const [type, how] = isOurs(name) ? [stored, 'inline'] : [UNKNOWN_TYPE, 'attachment'];
       return reply
         .type(type)
-        .header('content-disposition', `${how}; filename="${name}.${endingFor(type)}"`)
+        .header('content-disposition', `${how}; filename="${name}.${endingFor(stored)}"`)
         .header('x-content-type-options', 'nosniff')
         .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     },

@@ -47,14 +47,16 @@ export function addDashboardRoutes(app: App, deps: RouteDeps): void {
 }
 
 function addPages(app: App, pages: DashboardPages): void {
-  app.get('/', OPEN, (request, reply) => pages.page(request, reply));
+  app.get('/', OPEN, async (request, reply) => {
+    await pages.page(request, reply);
+    return reply;
+  });
   app.get('/assets/*', OPEN, async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const sent = await pages.file(path, request, reply);
-    if (sent === null) {
+    if (!(await pages.file(path, request, reply))) {
       throw new ScrapifieError('NOT_FOUND', `The dashboard has no file ${path.slice(0, 200)}.`);
     }
-    return sent;
+    return reply;
   });
 }
 

@@ -6,6 +6,7 @@ import { STREAM_ONLY_TYPES, type WantedTypes } from '../../events/stream-frames.
 import { parsePosition, type StreamPosition } from '../../events/stream-position.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { JobId } from '../../model/ids.ts';
+import { levelOfError } from '../../observe/logger.ts';
 import type { FoundKey } from '../../ports/api-key.ts';
 import { JOB_EVENT_TYPES, OTHER_EVENT_TYPES } from '../../ports/event-store.ts';
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
@@ -96,7 +97,7 @@ export function addEventRoutes(app: App, deps: RouteDeps): void {
     // A refusal comes before anything was sent.
     await Promise.race([ended, sink.opened]);
     ended.catch((error: unknown) => {
-      request.log.error({ err: error, requestId: request.id }, 'event stream failed');
+      request.log[levelOfError(error)]({ err: error }, 'event stream failed');
       reply.raw.destroy();
     });
     return reply;

@@ -211,6 +211,7 @@ export function addExportRoutes(app: App, { store, jobs, settings, exportFiles, 
       reply.header('content-range', `bytes */${of.sizeBytes}`);
       throw new ScrapifieError('RANGE_NOT_SATISFIABLE', `The file has ${of.sizeBytes} bytes.`);
     }
+    const job = (await store.getJob(of.jobId)) ?? { id: of.jobId, seeds: [] };
     const part = range === 'whole' ? { start: 0, end: of.sizeBytes } : range;
     const bytes = await exports.read(of, part);
     if (range !== 'whole') {
@@ -219,7 +220,7 @@ export function addExportRoutes(app: App, { store, jobs, settings, exportFiles, 
     return reply
       .type(formatOf(of.spec.format).contentType)
       .header('content-length', part.end - part.start)
-      .header('content-disposition', `attachment; filename="${nameForPeople(of)}"`)
+      .header('content-disposition', `attachment; filename="${nameForPeople(of, job)}"`)
       .header('x-content-type-options', 'nosniff')
       .send(Readable.from(bytes, { objectMode: false, highWaterMark: CHUNK_BYTES }));
   }

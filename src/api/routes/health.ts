@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { PartReport, Readiness } from '../health/readiness.ts';
 import type { App } from '../http/app.ts';
 import { answers, failureSchema, success } from '../http/envelope.ts';
@@ -19,7 +20,8 @@ const readySchema = z.object({
 });
 const RETRY_AFTER_SECONDS = 5;
 
-export function addHealthRoutes(app: App, { readiness, version, metrics, logger }: RouteDeps): void {
+export function addHealthRoutes(app: App, deps: RouteDeps): void {
+  const { readiness, version, metrics, logger, isStopping = () => false } = deps;
   /** As it was last logged, by part. */
   const logged = new Map<string, PartReport['status']>();
   function logChanges({ parts }: Readiness): void {
@@ -52,11 +54,17 @@ export function addHealthRoutes(app: App, { readiness, version, metrics, logger 
       tags: ['operations'],
       summary: 'Whether what this process depends on works, tried just now',
       description:
-        '503 when it cannot do its work; then `details.parts` has what `data.parts` has otherwise.',
+        '503 when it cannot do its work; then `details.parts` has what `data.parts` has otherwise. 503 `SHUTTING_DOWN` when ' +
+        'it was told to stop: it still answers for a moment, and balancers send requests elsewhere.',
       security: [],
       response: answers({ 200: readySchema }),
     },
     async handler(_request, reply) {
+      if (isStopping()) {
+        throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', {
+          retryAfterMs: RETRY_AFTER_SECONDS * 1_000,
+        });
+      }
       const found = await readiness();
       logChanges(found);
       const shown = Object.entries(found.parts).map(
@@ -88,16 +96,27 @@ export function addHealthRoutes(app: App, { readiness, version, metrics, logger 
     schema: {
       tags: ['operations'],
       summary: 'Prometheus metrics',
-      description: 'Needs no key from the addresses in `SCRAPIFIE_METRICS_FROM`.',
+      description:
+        'Needs no key from the addresses in `SCRAPIFIE_METRICS_FROM`. In the format OpenMetrics, with exemplars, where the ' +
+        'header Accept asks for `application/openmetrics-text`.',
       response: {
-        200: { description: 'Text', content: { 'text/plain': { schema: z.string() } } },
+        200: {
+          description: 'Text',
+          content: {
+            'text/plain': { schema: z.string() },
+            'application/openmetrics-text': { schema: z.string() },
+          },
+        },
         '4xx': {
           description: 'The key is missing or lacks the scope.',
           content: { 'application/json': { schema: failureSchema } },
         },
       },
     },
-    handler: async (_request, reply) => reply.type(metrics.contentType).send(await metrics.render()),
+    async handler(request, reply) {
+      const { contentType, text } = await metrics.scrape(request.headers.accept);
+      return reply.type(contentType).send(text);
+    },
   });
 }
 

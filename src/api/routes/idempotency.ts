@@ -5,6 +5,13 @@ import type { JobId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
 import type { Store } from '../../ports/store.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The job that the request has created, or found under its key; for its line in the log. */
+    jobId: JobId | null;
+  }
+}
+
 /** Makes what a request asks for once, also when the process died after it was made and before the answer was kept. */
 export interface Idempotency {
   /** Creates a job, or returns the one that an earlier request with the same key has created. */
@@ -19,21 +26,27 @@ export function createIdempotency(store: Pick<Store, 'getJob'>, jobs: Pick<Jobs,
       id: (held?.id as JobId | undefined) ?? jobs.newId(),
       isRepeated: held?.isRepeated ?? false,
     }),
-    async once({ held }, create) {
-      if (held === null) return create(jobs.newId());
-      const id = held.id as JobId;
-      const earlier = held.isRepeated ? await store.getJob(id) : null;
-      if (earlier !== null) return earlier;
-      try {
-        return await create(id);
-      } catch (error) {
-        // A request that was slow, and not dead, may have created it meanwhile.
-        const made = held.isRepeated ? await store.getJob(id) : null;
-        if (made === null) throw error;
-        return made;
-      }
+    async once(request, create) {
+      const job = await createOnce(request.held, create);
+      request.jobId = job.id;
+      return job;
     },
   };
+
+  async function createOnce(held: FastifyRequest['held'], create: (id: JobId) => Promise<Job>): Promise<Job> {
+    if (held === null) return create(jobs.newId());
+    const id = held.id as JobId;
+    const earlier = held.isRepeated ? await store.getJob(id) : null;
+    if (earlier !== null) return earlier;
+    try {
+      return await create(id);
+    } catch (error) {
+      // A request that was slow, and not dead, may have created it meanwhile.
+      const made = held.isRepeated ? await store.getJob(id) : null;
+      if (made === null) throw error;
+      return made;
+    }
+  }
 }
 
 /** The id of what the request creates; the same for all requests with one Idempotency-Key. */

@@ -8,7 +8,7 @@ import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { jobRowSchema, jobRowView, jobSummarySchema, jobSummaryView } from '../views/ledger-view.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { foreignCursor, listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -150,12 +150,12 @@ export function addJobRowRoutes(app: App, { jobs, store, now }: RouteDeps): void
     async handler(request) {
       const { under, limit } = request.query;
       const job = await jobOf(request, request.params.id);
-      const slice = await views.paths(job, under, {
-        cursor: unwrapCursor('tree', request.query.cursor),
-        limit,
-      });
+      const after = nameBefore(unwrapCursor('tree', request.query.cursor), under);
+      const { items, nextCursor } = await views.paths(job, under, { cursor: after, limit });
+      // With the beginning that it is of: a name alone would be taken below any other one as well, and may be empty.
+      const next = nextCursor === null ? null : JSON.stringify([under, nextCursor]);
       return success(
-        listAnswer('tree', slice, (path) => ({
+        listAnswer('tree', { items, nextCursor: next }, (path) => ({
           ...path,
           url: `${under}${path.name}`,
           isFolder: path.name.endsWith('/'),
@@ -163,6 +163,18 @@ export function addJobRowRoutes(app: App, { jobs, store, now }: RouteDeps): void
       );
     },
   });
+}
+
+/** The last name of the page before, out of a cursor for the same beginning. Throws VALIDATION_FAILED for any other. */
+function nameBefore(cursor: string | undefined, under: string): string | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const [beginning, name] = z.tuple([z.string(), z.string()]).parse(JSON.parse(cursor));
+    if (beginning === under) return name;
+  } catch {
+    // Below.
+  }
+  throw foreignCursor();
 }
 
 const UNDER_FORM = 'Must be the beginning of a URL up to a slash, such as `https://example.com/shop/`.';

@@ -53,11 +53,16 @@ export interface ApiDeps {
   readonly logger: FastifyBaseLogger;
   readonly metrics: Pick<
     Metrics,
-    'httpRequest' | 'connectionClosed' | 'observeUnread' | 'loginFailed' | 'render' | 'contentType'
+    'httpRequest' | 'connectionClosed' | 'observeUnread' | 'loginFailed' | 'scrape'
   >;
   /** Where requests under way are named, for the log line of a blocked event loop. */
   readonly activity?: Activity;
   readonly readiness: () => Promise<Readiness>;
+  /**
+   * Whether the process was told to stop: then `/readyz` says so and every response ends its connection, while requests are
+   * still answered. Left out: never.
+   */
+  readonly isStopping?: () => boolean;
   readonly policies: PolicyView;
   /** What the proxies of this process have done so far; null when it has none. */
   readonly proxyFigures?: () => PoolFigures | null;

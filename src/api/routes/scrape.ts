@@ -61,6 +61,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency, store, now }: Rou
           signal: clientGone(reply),
           startedBy: starterOf(request),
         });
+        request.jobId = result.id;
         await tellCost(reply, account, result);
         return success(withOrigin(result, originOf(request)));
       }

@@ -8,7 +8,7 @@ import { apiKeyOf } from '../access/access.ts';
 import { type DoctorFinding, type FolderSize, folderSizes } from '../health/system-parts.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { foreignCursor, listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const time = z.iso.datetime();
@@ -49,6 +49,17 @@ const systemSchema = z
       openUrls: count.describe('URLs of all jobs that are still to be done.'),
       waitingHosts: count.nullable().describe('Hosts with work that wait for a worker.'),
       activeHosts: count.nullable(),
+      waiting: z
+        .array(
+          z.object({
+            queue: z
+              .enum(['http', 'browser', 'stealth'])
+              .describe('http: hosts with URLs that are due. browser, stealth: renders.'),
+            waiting: count,
+            oldestMs: z.number().min(0).describe('How long the oldest of it has waited.'),
+          }),
+        )
+        .describe('Work that waits for a worker, in the whole installation.'),
       activeSlices: count.describe('Hosts that this process works on.'),
       inFlightFetches: count.describe('Requests of this process that are under way.'),
       deliveries: z.object({ pending: count, oldestMs: z.number() }).describe('Webhooks to be sent.'),
@@ -101,6 +112,7 @@ const logLineSchema = z
 const MOST_ENTRIES = 20;
 /** Sizes of folders are looked at again after this. */
 const SIZES_MS = 60_000;
+const LINE_NUMBER = /^[1-9]\d{0,14}$/;
 const iso = (at: number) => new Date(at).toISOString();
 
 /** The process and its installation, for the operator. */
@@ -126,11 +138,12 @@ export function addSystemRoutes(app: App, deps: RouteDeps): void {
       response: answers({ 200: systemSchema }),
     },
     async handler() {
-      const [ready, openUrls, deliveries, depth, entries] = await Promise.all([
+      const [ready, openUrls, deliveries, depth, waiting, entries] = await Promise.all([
         readiness(),
         store.countOpenTasks(),
         store.deliveryBacklog(),
         system.queueDepth?.().catch(() => null) ?? null,
+        system.waiting?.() ?? [],
         sizesNow(),
       ]);
       const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
@@ -165,6 +178,7 @@ export function addSystemRoutes(app: App, deps: RouteDeps): void {
           openUrls,
           waitingHosts: depth?.waiting ?? null,
           activeHosts: depth?.active ?? null,
+          waiting: [...waiting],
           activeSlices: system.load?.().activeSlices ?? 0,
           inFlightFetches: system.load?.().inFlightFetches ?? 0,
           deliveries,
@@ -251,6 +265,7 @@ export function addSystemRoutes(app: App, deps: RouteDeps): void {
       }
       const { level, text, limit } = request.query;
       const cursor = unwrapCursor('log', request.query.cursor);
+      if (cursor !== undefined && !LINE_NUMBER.test(cursor)) throw foreignCursor();
       const before = cursor === undefined ? undefined : Number(cursor);
       const found = system.log.lines({ level, text, before, limit: limit + 1 });
       const items = found.slice(0, limit);

@@ -95,6 +95,25 @@ describe('a preview', () => {
     expect(inertPage(`<p style="background:url(${gap}//x.example/)">`)).toContain('url(data:,)');
   });
 
+  it('nests no deeper than a browser can show, and keeps the text', () => {
+    const depthOf = (html: string) => {
+      let [depth, deepest] = [0, 0];
+      for (const [, end] of inertPage(html).matchAll(/<(\/?)(?:div|b|i|p|span|li|ul|table|tr|td)\b/g)) {
+        depth += end === '' ? 1 : -1;
+        deepest = Math.max(deepest, depth);
+      }
+      return deepest;
+    };
+    for (const tags of ['<div>', '<p><b>', '<ul><li>', '<table><tr><td>', '<span><i>']) {
+      expect(depthOf(`${tags.repeat(240_000 / tags.length)}deep`)).toBeLessThanOrEqual(256);
+    }
+    const deep = inertPage(`${'<div>'.repeat(1_000)}deep${'</div>'.repeat(1_000)}<p>behind</p>`);
+    expect(deep).toContain('deep');
+    expect(deep.endsWith('</div><p>behind</p>')).toBe(true);
+    // Unclosed formatting would be repeated in every paragraph that follows.
+    expect(inertPage('<p><b>x<p><b>y<li>1<li>2')).toContain('<p><b>x</b></p><p><b>y<li>1</li><li>2');
+  });
+
   it('of a long page is cut', () => {
     expect(inertPage('<b>x</b>'.repeat(200_000)).length).toBeLessThan(1_100_000);
   });

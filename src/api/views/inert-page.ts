@@ -1,6 +1,7 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import { HtmlScanner, type ScanHandler } from '../../extract/html/scanner.ts';
 import { TAG } from '../../extract/html/tag.ts';
+import { InertNesting } from './inert-nesting.ts';
 
 /** Longer pages are cut: the main thread writes them. */
 const MOST_CHARS = 1_000_000;
@@ -33,7 +34,7 @@ const START = `<!doctype html><meta charset="utf-8"><style>a[title]{text-decorat
 /**
  * A page that shows what a stored one said, and can do nothing: no scripts, forms, frames, embedded documents, SVG,
  * redirects, bases or handlers, and no address in it that a browser would ask for or go to. Links tell where they lead
- * in their title. It is written anew from the tokens of the page and has only names of the lists above, so that no
+ * in their title. Elements are closed in order and nested to a bound. It is written anew from the tokens of the page and has only names of the lists above, so that no
  * markup of the page, however broken, becomes something else in it.
  */
 export function inertPage(html: string): string {
@@ -46,6 +47,7 @@ class InertWriter implements ScanHandler {
   readonly isForeign = false;
   readonly #html: string;
   readonly #scanner = new HtmlScanner();
+  readonly #nesting = new InertNesting();
   readonly #parts: string[] = [];
 
   constructor(html: string) {
@@ -69,12 +71,14 @@ class InertWriter implements ScanHandler {
 
   open(): void {
     const name = this.#name();
-    if (name !== null) this.#parts.push(`<${name}${this.#attributes(name)}>`);
+    if (name === null) return;
+    this.#parts.push(this.#nesting.endsBefore(name));
+    if (this.#nesting.begin(name)) this.#parts.push(`<${name}${this.#attributes(name)}>`);
   }
 
   close(): void {
     const name = this.#name();
-    if (name !== null) this.#parts.push(`</${name}>`);
+    if (name !== null) this.#parts.push(this.#nesting.end(name));
   }
 
   /** Of the current tag, as it is written; null: not at all. */

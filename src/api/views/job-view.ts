@@ -39,7 +39,10 @@ export const jobSchema = z
     keyId: z.string().nullable().describe('The API key that made it.'),
     credits: z.number().describe('What it has cost so far, sitemaps included; robots.txt files are free.'),
     progress: z.object({
-      known: counter.describe('Every URL seen so far.'),
+      known: counter.describe(
+        'Every URL seen so far, as `urls` lists them: `open`, `done`, `failed`, `skipped`, `denied` and `cancelled` together, ' +
+          'and the robots.txt files and sitemaps that ended as skipped, which `skipped` does not count.',
+      ),
       open: counter.describe('URLs still to be done; the job is finished at zero.'),
       pages: counter.describe('Pages fetched.'),
       done: counter,
@@ -90,7 +93,7 @@ export function jobLinks(id: string) {
 export function jobView(job: Job, waiting?: readonly Waiting[]) {
   const { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes } =
     job.counters;
-  const { sealed: _sealed, hasSources: _hasSources, ...options } = job.options;
+  const { sealed: _sealed, hasSources: _hasSources, traceParent: _traceParent, ...options } = job.options;
   return {
     id: job.id,
     kind: job.kind,

@@ -54,11 +54,13 @@ export function unwrapCursor(list: ListName, cursor: string | undefined): string
   if (cursor === undefined) return undefined;
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const inner = text.slice(list.length + 1);
-  if (inner === '' || wrapCursor(list, inner) !== cursor) {
-    throw invalidRequest([{ field: 'cursor', message: 'Not a cursor of this list.' }]);
-  }
+  if (inner === '' || wrapCursor(list, inner) !== cursor) throw foreignCursor();
   return inner;
 }
+
+/** For a cursor that this list did not give out. */
+export const foreignCursor = () =>
+  invalidRequest([{ field: 'cursor', message: 'Not a cursor of this list.' }]);
 
 export interface ListAnswer<T> {
   readonly items: readonly T[];
