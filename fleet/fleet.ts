@@ -52,6 +52,8 @@ export interface Fleet {
 const LOOK_EVERY_MS = 3_000;
 /** What a process needs beyond the time for its work. */
 const CLOSE_MS = 10_000;
+/** Nothing but the fleet's own proxy sends requests to its APIs, and it is closed before they are stopped. */
+const NOTICE_MS = 0;
 const DRAIN_MS = 30_000;
 const PROXY_CLOSE_MS = 5_000;
 
@@ -62,17 +64,19 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const apiKey = settings.apiKey ?? `fleet-${randomBytes(24).toString('base64url')}`;
   // All processes need the same one, also when the fleet is started again on what it left.
   const vaultKey = settings.vaultKey ?? makeKeyFile(join(dir, 'vault.key'))[0];
+  const { drainNoticeMs = NOTICE_MS } = settings;
   const environment = environmentOf({
     ...settings,
     // A process tells its address in a line of this level.
     logLevel: settings.logLevel === 'trace' || settings.logLevel === 'debug' ? settings.logLevel : 'info',
     apiKey,
     vaultKey,
+    drainNoticeMs,
     databaseUrl: servers.postgres.url,
     redisUrl: servers.redis.url,
     s3Url: servers.s3.url,
   });
-  const stopMs = (settings.drainMs ?? DRAIN_MS) + CLOSE_MS;
+  const stopMs = drainNoticeMs + (settings.drainMs ?? DRAIN_MS) + CLOSE_MS;
   const processes = Object.entries(size).flatMap(([role, count]) =>
     Array.from({ length: count }, (_, index) => {
       const name = `${role}-${index + 1}`;

@@ -37,7 +37,7 @@ export interface RoleProcess {
   readonly pid: number;
   /** Another one after every start; null until it has said so. */
   readonly origin: string | null;
-  /** As of the last look; the fleet looks every second. */
+  /** As of the last look; the fleet looks every three seconds. */
   readonly state: RoleState;
   /** How often it was started again. */
   readonly restarts: number;
@@ -219,7 +219,8 @@ async function originIn(logFile: string, from: number): Promise<string | null> {
 }
 
 function readyLine(line: string): string | null {
-  if (!line.startsWith('{')) return null;
+  // As people read it, see `SCRAPIFIE_LOG_FORMAT`; only this line has a version behind its address.
+  if (!line.startsWith('{')) return / ready origin=(http:\S+) version=/.exec(line)?.[1] ?? null;
   try {
     const { msg, origin } = JSON.parse(line) as { msg?: unknown; origin?: unknown };
     return msg === 'ready' && typeof origin === 'string' ? origin : null;

@@ -197,7 +197,7 @@ async function serverFolders(): Promise<string[]> {
 }
 
 /** PostgreSQL refuses to run as root; whoever else one is, one stays. */
-async function serverUser(): Promise<User | null> {
+export async function serverUser(): Promise<User | null> {
   if (process.getuid?.() !== 0) return null;
   const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
   return { uid: await id('-u'), gid: await id('-g') };
@@ -243,7 +243,7 @@ async function initialise(place: {
  * A temporary folder is its maker's alone, and the server's user has to pass through it. Folders elsewhere are left
  * as they are: they may be closed for a reason.
  */
-async function letThrough(dir: string): Promise<void> {
+export async function letThrough(dir: string): Promise<void> {
   const temporary = await realpath(tmpdir());
   let folder = dirname(await realpath(dir));
   for (; folder.startsWith(temporary + sep); folder = dirname(folder)) {

@@ -12,6 +12,8 @@ export interface RedisOptions {
   readonly password?: string;
   /** Whether data outlives stop() and kill(): written to a log with every change. Otherwise a restart begins empty. */
   readonly isAppendOnly?: boolean;
+  /** Further settings of the server, such as `{ 'cluster-enabled': 'yes' }`. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface RedisServer {
@@ -31,7 +33,7 @@ export interface RedisServer {
 const READY_MS = 15_000;
 
 export async function startRedis(options: RedisOptions): Promise<RedisServer> {
-  const { dir, maxMemoryPolicy = 'noeviction', password, isAppendOnly = false } = options;
+  const { dir, maxMemoryPolicy = 'noeviction', password, isAppendOnly = false, settings = {} } = options;
   const command = await findProgram('redis-server', { says: /Redis|Valkey/i });
   await mkdir(dir, { recursive: true });
   const port = await freePort();
@@ -62,6 +64,7 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
       ...['--save', '', '--appendonly', isAppendOnly ? 'yes' : 'no'],
       ...['--maxmemory-policy', maxMemoryPolicy],
       ...(password === undefined ? [] : ['--requirepass', password]),
+      ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')]),
     ],
     cwd: dir,
     logFile: join(dir, 'redis.log'),
