@@ -2,16 +2,21 @@
 # packages, the servers of the fleet, and a browser where there is none. Arguments for the program go into ARGS:
 # make run ARGS="--port 4000"
 .DEFAULT_GOAL := help
-.PHONY: help setup servers clients browser dashboard run dev fleet test fault lint format typecheck signatures sbom bench docker clean
+.PHONY: help hooks setup servers clients browser dashboard run dev fleet test fault lint format typecheck signatures sbom bench docker images clean
 
 ARGS ?=
 IMAGE ?= scrapifie
+TAG ?= latest
 # The image that the container is built on. RELEASE=1 refuses one without a digest.
 NODE_IMAGE ?= node:24-slim
 RELEASE ?=
+# A moment such as 20261101T000000Z: the image gets the Debian packages of then.
+DEBIAN_SNAPSHOT ?=
+PLATFORMS ?= linux/amd64,linux/arm64
 # What the nemesis of `make fault` is given; see test/fault/nemesis/run.ts.
 NEMESIS ?= --pages 20000 --hosts 200 --faults 60 --least-kinds 25
 NODE = sh scripts/with-node.sh
+IMAGE_ARGS = --build-arg NODE_IMAGE=$(NODE_IMAGE) --build-arg DEBIAN_SNAPSHOT=$(DEBIAN_SNAPSHOT)
 QUIETLY = QUIET=1 $(NODE)
 
 help: ## Show this list
@@ -19,6 +24,9 @@ help: ## Show this list
 
 setup: ## Install what is missing; the other targets do so by themselves
 	@sh scripts/setup.sh
+
+hooks: ## Have git look at style and types before each commit
+	@git config core.hooksPath scripts/hooks
 
 servers: ## Install PostgreSQL, Redis and Ceph when they are missing; what needs them does so by itself
 	@sh scripts/servers.sh
@@ -44,9 +52,10 @@ fleet: setup servers browser ## Start a fleet on this machine: servers, APIs, wo
 
 clients: servers
 	@sh scripts/servers.sh clients
+	@! command -v apt-get >/dev/null || sh scripts/helm-engine.sh >/dev/null
 
 test: servers clients browser dashboard lint typecheck signatures ## Check style and types, then run every test
-	@sh scripts/setup.sh test/openapi test/firecrawl test/firecrawl/langchain test/mcp
+	@sh scripts/setup.sh test/openapi test/firecrawl test/firecrawl/langchain test/mcp test/deploy/helm test/project
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
 fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
@@ -94,11 +103,22 @@ bench: servers browser ## Measure, side by side with other crawlers; results go 
 	@sh scripts/setup.sh bench
 	@$(NODE) node --disable-warning=ExperimentalWarning bench/main.ts $(ARGS)
 
-docker: ## Build the container image; IMAGE names it
+docker: ## Build the container images, with a browser and slim; IMAGE and TAG name them
 	@[ -z '$(RELEASE)' ] || $(NODE) node --disable-warning=ExperimentalWarning scripts/check-release.ts '$(NODE_IMAGE)'
 	@command -v docker >/dev/null 2>&1 || { echo 'make docker: there is no docker command; see https://docs.docker.com/get-docker/' >&2; exit 1; }
 	@docker info >/dev/null 2>&1 || { echo 'make docker: no docker engine answers. Start it (systemctl start docker, or Docker Desktop) and try again.' >&2; exit 1; }
-	@docker build --build-arg NODE_IMAGE=$(NODE_IMAGE) --tag $(IMAGE) .
+	@docker build $(IMAGE_ARGS) --target browser --tag $(IMAGE):$(TAG) .
+	@docker build $(IMAGE_ARGS) --target slim --tag $(IMAGE):$(TAG)-slim .
+
+images: ## Write both images for all platforms, with SBOM and provenance, to dist/images as OCI archives
+	@[ -z '$(RELEASE)' ] || $(NODE) node --disable-warning=ExperimentalWarning scripts/check-release.ts '$(NODE_IMAGE)'
+	@docker buildx version >/dev/null 2>&1 || { echo 'make images: docker has no buildx; see https://docs.docker.com/build/' >&2; exit 1; }
+	@mkdir -p dist/images
+	@for target in browser slim; do \
+	  SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) docker buildx build $(IMAGE_ARGS) --platform $(PLATFORMS) \
+	    --target $$target --sbom=true --provenance=mode=max \
+	    --output type=oci,dest=dist/images/scrapifie-$$target.tar,rewrite-timestamp=true . || exit 1; \
+	done
 
 clean: ## Remove what can be installed or built again; data stays
-	@rm -rf node_modules bench/node_modules test/openapi/node_modules test/firecrawl/node_modules test/firecrawl/langchain/node_modules test/mcp/node_modules dashboard/node_modules dashboard/dist dist coverage .tools
+	@rm -rf node_modules bench/node_modules test/openapi/node_modules test/firecrawl/node_modules test/firecrawl/langchain/node_modules test/mcp/node_modules test/deploy/helm/node_modules test/project/node_modules dashboard/node_modules dashboard/dist dist coverage .tools

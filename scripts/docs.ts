@@ -1,6 +1,17 @@
+import { readFileSync } from 'node:fs';
+import {
+  comparedTable,
+  millionTable,
+  pageTable,
+  pricesTable,
+  simulatedTable,
+  sizesTable,
+} from '../bench/capacity/tables.ts';
+import type { CapacityData } from '../bench/capacity.ts';
 import { documentedSettings } from '../src/config/env-example.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES } from '../src/model/query-fields.ts';
+import { listMetrics } from './metric-list.ts';
 import { optionRows, WITHOUT_FIELD } from './option-names.ts';
 
 /** What each exit code tells a script. A code without a sentence does not compile. */
@@ -67,7 +78,41 @@ export function queryFieldsTable(): string {
   return table(['Source', 'Field', 'Type', '', 'Meaning'], rows);
 }
 
+/** Every metric of `/metrics` that is the program's own. */
+export function metricsTable(): string {
+  const rows = listMetrics().map(({ name, type, labels, of, help }) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', '),
+    of,
+    help,
+  ]);
+  return table(['Metric', 'Type', 'Labels', 'Of', 'Meaning'], rows);
+}
+
 /** The page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */
+/** What the bench measured last about the cost of pages and commits. */
+export function capacityData(): CapacityData {
+  const file = new URL('../bench/results/capacity.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { result: { data: CapacityData } }).result.data;
+}
+
+/** The sections of docs/scaling.md that follow from it. */
+export function capacitySections(): Readonly<Record<string, string>> {
+  const { crawls, compared, simulated } = capacityData();
+  const tables = {
+    'capacity-page': pageTable(crawls),
+    'capacity-sizes': sizesTable(crawls),
+    'capacity-prices': pricesTable(),
+    'capacity-million': millionTable(crawls),
+    'capacity-compared': comparedTable(compared),
+    'capacity-simulated': simulatedTable(simulated),
+  };
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, { columns, rows }]) => [name, table(columns, rows)]),
+  );
+}
+
 export function withSection(page: string, name: string, content: string): string {
   const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const start = page.indexOf(open);

@@ -1,10 +1,13 @@
-// Brings .env.example and the tables in docs/ up to date with the settings schema, the error registry and the request
-// schemas. Run it after a change to one of them: node scripts/write-docs.ts
+// Brings .env.example, the tables in docs/ and the schema of the Helm chart up to date with the settings schema, the error registry, the
+// request schemas and the last measurement of capacity. Run it after a change to one of them: node scripts/write-docs.ts
 import { readFileSync, writeFileSync } from 'node:fs';
 import { envExample } from '../src/config/env-example.ts';
+import { withChartSettings } from './chart-settings.ts';
 import {
+  capacitySections,
   errorsTable,
   exitCodesTable,
+  metricsTable,
   optionsTable,
   queryFieldsTable,
   settingsTable,
@@ -24,3 +27,7 @@ rewrite('docs/configuration.md', { settings: settingsTable() });
 rewrite('docs/errors.md', { errors: errorsTable(), 'exit-codes': exitCodesTable() });
 rewrite('docs/command-line.md', { options: optionsTable() });
 rewrite('docs/query.md', { fields: queryFieldsTable() });
+rewrite('docs/scaling.md', capacitySections());
+const CHART_SCHEMA = 'deploy/helm/scrapifie/values.schema.json';
+writeFileSync(at(CHART_SCHEMA), withChartSettings(readFileSync(at(CHART_SCHEMA), 'utf8')));
+rewrite('docs/metrics.md', { metrics: metricsTable() });
