@@ -200,7 +200,7 @@ type Job struct {
 
 // JobProgress is a part of the API.
 type JobProgress struct {
-	// Every URL seen so far.
+	// Every URL seen so far, as `urls` lists them: `open`, `done`, `failed`, `skipped`, `denied` and `cancelled` together, and the robots.txt files and sitemaps that ended as skipped, which `skipped` does not count.
 	Known int64 `json:"known"`
 	// URLs still to be done; the job is finished at zero.
 	Open int64 `json:"open"`
@@ -1910,12 +1910,23 @@ type SystemQueues struct {
 	// Hosts with work that wait for a worker.
 	WaitingHosts *int64 `json:"waitingHosts"`
 	ActiveHosts  *int64 `json:"activeHosts"`
+	// Work that waits for a worker, in the whole installation.
+	Waiting []SystemQueuesWaiting `json:"waiting"`
 	// Hosts that this process works on.
 	ActiveSlices int64 `json:"activeSlices"`
 	// Requests of this process that are under way.
 	InFlightFetches int64 `json:"inFlightFetches"`
 	// Webhooks to be sent.
 	Deliveries SystemQueuesDeliveries `json:"deliveries"`
+}
+
+// SystemQueuesWaiting is a part of the API.
+type SystemQueuesWaiting struct {
+	// http: hosts with URLs that are due. browser, stealth: renders.
+	Queue   string `json:"queue"`
+	Waiting int64  `json:"waiting"`
+	// How long the oldest of it has waited.
+	OldestMs float64 `json:"oldestMs"`
 }
 
 // SystemQueuesDeliveries: Webhooks to be sent.

@@ -9,10 +9,11 @@ type Program = readonly [
   environment: Readonly<Record<string, string>>,
 ];
 
-/** The first Python that has the package which the client needs: that of the system, or that on PATH. */
+/** The first Python that has the package which the client needs: that of the system, of scripts/servers.sh, or on PATH. */
 export const PYTHON =
-  ['/usr/bin/python3', 'python3'].find((each) => spawnSync(each, ['-c', 'import httpx']).status === 0) ??
-  'python3';
+  ['/usr/bin/python3', at('../.tools/python/bin/python3'), 'python3'].find(
+    (each) => spawnSync(each, ['-c', 'import httpx']).status === 0,
+  ) ?? 'python3';
 const PYTHON_ENVIRONMENT = { PYTHONPATH: at('python/src'), PYTHONDONTWRITEBYTECODE: '1' };
 
 /** The program of each language that runs the scenarios. */

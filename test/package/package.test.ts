@@ -1,23 +1,42 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { QUICK_POLICY } from '../integration/world.ts';
 import { type Site, startSite } from '../site/site.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const INSTALL_MS = 300_000;
+const INSTALL_MS = 900_000;
 const RUN_MS = 60_000;
 const MOST_BYTES = 3_500_000;
+/** The id of the user `nobody`, to whom no file belongs. */
+const NOBODY = 65_534;
+const KEY = 'key-of-the-package-0123456789abcdef';
 /** What the package may have; a test, a fixture or a source map in it would be of no use to anyone. */
 const EXPECTED =
-  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|CONTRIBUTING\.md|bench\/results\/latest\.md|docs\/.*\.(?:md|svg|png|css|js)|sdk\/\w+\/README\.md|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts)|dashboard\/dist\/(?:index\.html|[\w-]+\.(?:js|svg)|assets\/[\w.-]+\.(?:js|css|woff2|svg|png)))$/;
+  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|(?:CHANGELOG|CONTRIBUTING|SECURITY)\.md|bench\/results\/latest\.md|docs\/.*\.(?:md|svg|png|css|js)|sdk\/\w+\/README\.md|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts)|dashboard\/dist\/(?:index\.html|[\w-]+\.(?:js|svg)|assets\/[\w.-]+\.(?:js|css|woff2|svg|png)))$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-package-'));
-const app = join(folder, 'app');
+/** Its name has spaces, as folders of users do. */
+const app = join(folder, 'an app of mine');
+const installed = join(app, 'node_modules/scrapifie');
+const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string;
+};
 const run = promisify(execFile);
 /** Without what npm tells its own scripts. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
@@ -29,6 +48,7 @@ const inApp = () => ({
 interface Packed {
   readonly filename: string;
   readonly size: number;
+  readonly unpackedSize: number;
   readonly files: readonly { readonly path: string }[];
 }
 let packed: Packed;
@@ -36,6 +56,7 @@ let site: Site;
 
 beforeAll(async () => {
   site = await startSite({ pages: 30 });
+  chmodSync(folder, 0o755);
   mkdirSync(app);
   writeFileSync(join(app, 'package.json'), '{"private": true, "type": "module"}');
   writeFileSync(join(folder, 'policy.yaml'), QUICK_POLICY);
@@ -62,6 +83,13 @@ describe('the npm package', () => {
     expect(packed.size).toBeLessThan(MOST_BYTES);
   });
 
+  it('is as large as docs/library.md says, to a tenth', () => {
+    const page = readFileSync(join(ROOT, 'docs/library.md'), 'utf8');
+    const [, size, unpacked] = /It is ([\d.]+) MB \(([\d.]+) MB unpacked\)/.exec(page) ?? [];
+    expect(Math.abs(Number(size) / (packed.size / 1e6) - 1)).toBeLessThan(0.1);
+    expect(Math.abs(Number(unpacked) / (packed.unpackedSize / 1e6) - 1)).toBeLessThan(0.1);
+  });
+
   it('npx runs its command', { timeout: RUN_MS }, async () => {
     const { stdout: help } = await run('npx', ['scrapifie', '--help'], inApp());
     expect(help).toContain('Usage: scrapifie');
@@ -79,13 +107,56 @@ describe('the npm package', () => {
   it('a link to the command runs it too, as a global installation makes one', async () => {
     const link = join(folder, 'scrapifie');
     symlinkSync(join(app, 'node_modules/.bin/scrapifie'), link);
-    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    expect((await run(link, ['--version'], { cwd: folder, env })).stdout).toBe(`${version}\n`);
+    expect((await run(link, ['--version'], { cwd: folder, env })).stdout).toBe(`${VERSION}\n`);
   });
 
-  it('serves', { timeout: RUN_MS }, async () => {
+  it('on an older Node.js says which one it needs', async () => {
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'node'), '#!/bin/sh\necho v20.19.4\n', { mode: 0o755 });
+    const started = run(join(installed, 'scrapifie'), ['--version'], {
+      env: { PATH: `${bin}:/usr/bin:/bin` },
+    });
+    await expect(started).rejects.toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: expect.stringContaining('needs Node.js 24 or newer on PATH; found v20.19.4'),
+    });
+  });
+
+  it('runs for a user who may not write to it', { timeout: RUN_MS }, async () => {
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chownSync(home, NOBODY, NOBODY);
+    else {
+      const closed = [installed, join(installed, 'dist')];
+      for (const path of closed) chmodSync(path, 0o555);
+      // So that the folder can be removed.
+      onTestFinished(() => closed.forEach((path) => void chmodSync(path, 0o755)));
+    }
+    const before = modifiedIn(installed);
+    const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+    const [command = '', ...args] = [
+      ...(isRoot ? asNobody : []),
+      join(app, 'node_modules/.bin/scrapifie'),
+      ...['crawl', `${site.url}/big/`, '--max-pages', '3', '--out', 'crawled'],
+    ];
+    const PATH = `${dirname(process.execPath)}:${env.PATH}`;
+    await run(command, args, { cwd: home, env: { ...inApp().env, HOME: home, TMPDIR: home, PATH } });
+    expect(readFileSync(join(home, 'crawled/pages.ndjson'), 'utf8').trim().split('\n')).toHaveLength(3);
+    expect(modifiedIn(installed)).toEqual(before);
+  });
+
+  it('serves: health, documentation, dashboard, and a crawl', { timeout: RUN_MS }, async () => {
     const args = ['scrapifie', 'serve', '--port', '0', '--data-dir', join(folder, 'data')];
-    const server = spawn('npx', args, { ...inApp(), stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+    const { cwd, env: settings } = inApp();
+    const server = spawn('npx', args, {
+      cwd,
+      env: { ...settings, SCRAPIFIE_API_KEY: KEY, SCRAPIFIE_LOG_LEVEL: 'warn' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    });
     try {
       let output = '';
       for await (const chunk of server.stdout) {
@@ -99,6 +170,7 @@ describe('the npm package', () => {
         const dashboard = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
         const [script = ''] = /\/assets\/index-[\w-]+\.js/.exec(dashboard) ?? [];
         expect(await (await fetch(`${url}${script}`)).text()).not.toContain('React DevTools');
+        expect(await crawledPages(url)).toBe(10);
         break;
       }
       expect(output).toContain('http://127.0.0.1:');
@@ -110,6 +182,25 @@ describe('the npm package', () => {
     }
   });
 });
+
+/** The names of files and when they were written. */
+const modifiedIn = (path: string): string[] =>
+  readdirSync(path, { recursive: true }).map(
+    (name) => `${name} ${statSync(join(path, String(name))).mtimeMs}`,
+  );
+
+/** How many pages a crawl of ten has, through the API of a server. */
+async function crawledPages(url: string): Promise<number> {
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ urls: [`${site.url}/big/`], maxPages: 10 });
+  const started = await fetch(`${url}/v1/crawl`, { method: 'POST', headers, body });
+  const { data: job } = (await started.json()) as { data: { id: string } };
+  // The stream of events ends with the job.
+  await (await fetch(`${url}/v1/jobs/${job.id}/events`, { headers })).text();
+  const listed = await fetch(`${url}/v1/jobs/${job.id}/results`, { headers });
+  const { data: results } = (await listed.json()) as { data: { items: unknown[] } };
+  return results.items.length;
+}
 
 const PROGRAMS = ['library', 'plugins'].flatMap((page) => {
   const text = readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8');

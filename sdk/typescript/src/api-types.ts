@@ -2009,7 +2009,7 @@ export interface paths {
         };
         /**
          * Whether what this process depends on works, tried just now
-         * @description 503 when it cannot do its work; then `details.parts` has what `data.parts` has otherwise.
+         * @description 503 when it cannot do its work; then `details.parts` has what `data.parts` has otherwise. 503 `SHUTTING_DOWN` when it was told to stop: it still answers for a moment, and balancers send requests elsewhere.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -2029,7 +2029,7 @@ export interface paths {
         };
         /**
          * Prometheus metrics
-         * @description Needs no key from the addresses in `SCRAPIFIE_METRICS_FROM`. Needs a key with the scope `jobs:read` of the account "default".
+         * @description Needs no key from the addresses in `SCRAPIFIE_METRICS_FROM`. In the format OpenMetrics, with exemplars, where the header Accept asks for `application/openmetrics-text`. Needs a key with the scope `jobs:read` of the account "default".
          */
         get: operations["getMetrics"];
         put?: never;
@@ -2227,7 +2227,7 @@ export interface components {
             /** @description What it has cost so far, sitemaps included; robots.txt files are free. */
             credits: number;
             progress: {
-                /** @description Every URL seen so far. */
+                /** @description Every URL seen so far, as `urls` lists them: `open`, `done`, `failed`, `skipped`, `denied` and `cancelled` together, and the robots.txt files and sitemaps that ended as skipped, which `skipped` does not count. */
                 known: number;
                 /** @description URLs still to be done; the job is finished at zero. */
                 open: number;
@@ -3934,6 +3934,17 @@ export interface components {
                 /** @description Hosts with work that wait for a worker. */
                 waitingHosts: number | null;
                 activeHosts: number | null;
+                /** @description Work that waits for a worker, in the whole installation. */
+                waiting: {
+                    /**
+                     * @description http: hosts with URLs that are due. browser, stealth: renders.
+                     * @enum {string}
+                     */
+                    queue: "http" | "browser" | "stealth";
+                    waiting: number;
+                    /** @description How long the oldest of it has waited. */
+                    oldestMs: number;
+                }[];
                 /** @description Hosts that this process works on. */
                 activeSlices: number;
                 /** @description Requests of this process that are under way. */
@@ -20720,6 +20731,7 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                    "application/openmetrics-text": string;
                 };
             };
             /** @description The key is missing or lacks the scope. */

@@ -192,7 +192,7 @@ class Job(_Job):
 
 
 class JobProgress(TypedDict):
-    #: Every URL seen so far.
+    #: Every URL seen so far, as `urls` lists them: `open`, `done`, `failed`, `skipped`, `denied` and `cancelled` together, and the robots.txt files and sitemaps that ended as skipped, which `skipped` does not count.
     known: int
     #: URLs still to be done; the job is finished at zero.
     open: int
@@ -1817,12 +1817,22 @@ class SystemQueues(TypedDict):
     #: Hosts with work that wait for a worker.
     waitingHosts: int | None
     activeHosts: int | None
+    #: Work that waits for a worker, in the whole installation.
+    waiting: list[SystemQueuesWaiting]
     #: Hosts that this process works on.
     activeSlices: int
     #: Requests of this process that are under way.
     inFlightFetches: int
     #: Webhooks to be sent.
     deliveries: SystemQueuesDeliveries
+
+
+class SystemQueuesWaiting(TypedDict):
+    #: http: hosts with URLs that are due. browser, stealth: renders.
+    queue: Literal["http", "browser", "stealth"]
+    waiting: int
+    #: How long the oldest of it has waited.
+    oldestMs: float
 
 
 class SystemQueuesDeliveries(TypedDict):
