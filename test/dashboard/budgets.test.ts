@@ -20,11 +20,11 @@ let monitor = '';
 beforeAll(async () => {
   [browser, server] = await Promise.all([openBrowser(), serve(folder)]);
   const shop = `${server.origin}/sample/shop/`;
-  ({ id: job } = (await server.call('POST', '/v1/crawl', { urls: [shop] })) as { id: string });
+  ({ id: job } = (await server.call('/v1/crawl', { urls: [shop] })) as { id: string });
   const watched = { name: 'Shop', urls: [shop], schedule: { every: '1d' } };
-  ({ id: monitor } = (await server.call('POST', '/v1/monitors', watched)) as { id: string });
+  ({ id: monitor } = (await server.call('/v1/monitors', watched)) as { id: string });
   await vi.waitFor(async () => {
-    const { finishedAt } = await server.call('GET', `/v1/jobs/${job}`);
+    const { finishedAt } = await server.call(`/v1/jobs/${job}`);
     if (finishedAt === null) throw new Error('The crawl has not ended yet.');
   }, WAIT);
 });

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { vi } from 'vitest';
 import { searchEnvironment } from '../../src/config/search-environment.ts';
 import { findBrowser } from '../../src/fetch/browser/pool/find-browser.ts';
 import { originOf, startCommand, type temporaryFolder } from '../integration/cli-command.ts';
@@ -11,6 +12,7 @@ import { QUICK_POLICY } from '../integration/world.ts';
 
 /** The key of the owner, which `serve` knows. */
 export const API_KEY = 'a-key-of-the-tests-of-the-dashboard';
+const WAIT = { timeout: 60_000, interval: 100 };
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A server that a person has started by `make run`. */
@@ -22,11 +24,14 @@ export interface RunningServer {
   stop(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
 }
 
-/** A server for tests that look at a part of the dashboard. */
+type Json = Readonly<Record<string, unknown>>;
+/** A request of the API; returns `data` of the answer. A body makes it a POST. */
+export type Call = (path: string, body?: Json, method?: string) => Promise<Json>;
+
+/** A server with the sample shop, which may be crawled at full speed. */
 export interface ServedDashboard {
   readonly origin: string;
-  /** A request of the API; returns `data` of the answer. */
-  call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
+  readonly call: Call;
   /** A page of a browser that has the cookie of a sign-in with the key; left out: with that of the owner. */
   signIn(context: BrowserContext, key?: string): Promise<Page>;
   kill(): Promise<void>;
@@ -72,28 +77,23 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: found.path, chromiumSandbox: process.getuid?.() !== 0 });
 }
 
-/** A server with the sample shop, which may be crawled at full speed, in a process that can be killed and started again. */
-export async function serve(folder: TemporaryFolder, port = 0): Promise<ServedDashboard> {
+/** Starts a server in a process that can be killed and started again, at its port and on its folder. */
+export async function serve(
+  folder: TemporaryFolder,
+  { port = 0, args = [], env = {} }: ServeOptions = {},
+): Promise<ServedDashboard> {
   writeFileSync(folder.path('policy.yaml'), QUICK_POLICY);
   const places = ['--data-dir', folder.path('data'), '--policy-file', folder.path('policy.yaml')];
-  const command = startCommand(['serve', '--port', String(port), ...places], {
-    env: { SCRAPIFIE_API_KEY: API_KEY },
+  const command = startCommand(['serve', '--port', String(port), ...places, ...args], {
+    env: { SCRAPIFIE_API_KEY: API_KEY, ...env },
   });
   const origin = await originOf(command);
   return {
     origin,
+    call: callOf(origin),
     async kill() {
       command.child.kill('SIGKILL');
       await command.ended;
-    },
-    async call(method, path, body) {
-      const answer = await fetch(`${origin}${path}`, {
-        method,
-        headers: { 'x-api-key': API_KEY, ...(body !== undefined && { 'content-type': 'application/json' }) },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-      return answer.status === 204 ? {} : ((await answer.json()) as { data: Record<string, unknown> }).data;
     },
     async signIn(context, key = API_KEY) {
       const data = { key };
@@ -102,4 +102,37 @@ export async function serve(folder: TemporaryFolder, port = 0): Promise<ServedDa
       return context.newPage();
     },
   };
+}
+
+interface ServeOptions {
+  readonly port?: number;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const callOf =
+  (origin: string): Call =>
+  async (path, body, method = body === undefined ? 'GET' : 'POST') => {
+    const answer = await fetch(`${origin}${path}`, {
+      method,
+      headers: { 'x-api-key': API_KEY, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} was answered with ${answer.status}: ${text}`);
+    return text === '' ? {} : (JSON.parse(text) as { data: Json }).data;
+  };
+
+/** Repeats a request until its answer passes: readers of events write many of the shown values a moment later. */
+export async function until(
+  call: Call,
+  path: string,
+  isThere: (data: Json) => boolean,
+  body?: Json,
+): Promise<Json> {
+  return vi.waitFor(async () => {
+    const data = await call(path, body);
+    if (!isThere(data)) throw new Error(`${path} is not there yet: ${JSON.stringify(data).slice(0, 300)}`);
+    return data;
+  }, WAIT);
 }

@@ -1,6 +1,6 @@
 import type { DashboardWorld } from './dashboard-world.ts';
 import type { Seed } from './seed.ts';
-import { codeInPage, type WatchedPage, watchCode } from './visit.ts';
+import { codeInPage, follow, type WatchedPage, watchCode } from './visit.ts';
 
 /** Pages of the hostile site, each of another kind. */
 const PATHS = [
@@ -66,8 +66,9 @@ export async function openStoredPages(
 ): Promise<number> {
   let tabs = 0;
   for (const path of PATHS) {
-    const url = encodeURIComponent(`${site.origin}/${path}`);
-    await watched.page.goto(`${origin}/jobs/${hostileJob}/url?u=${url}`);
+    const address = `/jobs/${hostileJob}/url?u=${encodeURIComponent(`${site.origin}/${path}`)}`;
+    if (tabs === 0) await watched.page.goto(`${origin}${address}`);
+    else await follow(watched.page, address);
     await watched.settled();
     tabs += await openTabs(watched);
   }
@@ -121,9 +122,11 @@ export async function openDetails(
   const delivered = page.getByRole('row').filter({ hasText: 'delivered' });
   await delivered.getByRole('button', { name: 'Details' }).first().click();
   await inDialog();
-  await open(`/jobs/${hostileJob}?tab=compare&against=${earlierHostileJob}`);
-  await page.getByRole('main').getByRole('table').getByRole('button').first().click();
-  await inDialog();
+  for (const changed of ['/title/0', '/notes.md', '/data.json']) {
+    await open(`/jobs/${hostileJob}?tab=compare&against=${earlierHostileJob}`);
+    await page.getByRole('main').getByRole('table').getByRole('button', { name: changed }).click();
+    await inDialog();
+  }
   await open(`/domains/${encodeURIComponent(host)}`);
   await page.getByText('/robots.txt, ').click();
   await page.getByRole('main').getByText('alert(1001)').first().waitFor();

@@ -1,4 +1,5 @@
-import { type Call, type DashboardWorld, until } from './dashboard-world.ts';
+import { type Call, until } from './dashboard-server.ts';
+import type { DashboardWorld } from './dashboard-world.ts';
 import { VECTORS } from './vectors.ts';
 
 /** What the pages of the dashboard show, by their ids. */

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { endCommands, temporaryFolder } from '../integration/cli-command.ts';
 import { API_KEY, openBrowser, type ServedDashboard, serve } from './dashboard-server.ts';
+import { seriousViolations, showTheme } from './visit.ts';
 
 const WAIT_MS = 30_000;
 /** Ends what hangs, where a server is started anew in between. */
@@ -33,6 +34,15 @@ async function errorAt(input: Locator): Promise<string | null> {
 }
 const dialog = (name: string) => page.getByRole('dialog', { name });
 
+/** What axe finds on the page with its dialog, in both themes. */
+async function violations(): Promise<string[]> {
+  const found = await seriousViolations(page);
+  await showTheme(page, 'dark');
+  found.push(...(await seriousViolations(page, ['color-contrast'])));
+  await showTheme(page, 'light');
+  return found;
+}
+
 async function newPage(key?: string): Promise<void> {
   context = await browser.newContext();
   page = await server.signIn(context, key);
@@ -60,9 +70,13 @@ describe('wrong input is told at its field, in words that say what to do', () =>
     await button('Start crawl').click();
     const urls = page.getByRole('textbox', { name: /^(Start )?URLs?/ }).first();
     expect(await errorAt(urls)).toBe('Enter at least one URL.');
-    await urls.fill('example.com');
-    expect(await errorAt(urls)).toBe('Each line must be a URL that begins with http:// or https://.');
-    await urls.fill('https://example.com/');
+    await urls.fill('ftp://example.com');
+    expect(await errorAt(urls)).toBe('Each line must be the URL of a page, such as https://example.com/.');
+    // The scheme may be left out, as in the playground.
+    await urls.fill('127.0.0.1:4555\nexample.com/shop');
+    await expect
+      .poll(() => page.getByRole('region', { name: 'curl code' }).textContent())
+      .toMatch(/http:\/\/127\.0\.0\.1:4555.*https:\/\/example\.com\/shop/s);
     const include = page.getByRole('textbox', { name: /Only|include/i }).first();
     await include.fill('(');
     await page.getByText(/No estimate yet/).waitFor();
@@ -91,6 +105,7 @@ describe('wrong input is told at its field, in words that say what to do', () =>
     await field('Address', form).fill('nowhere');
     await button('Create monitor', form).click();
     expect(await errorAt(field('Address', form))).toMatch(/http/);
+    expect(await violations()).toEqual([]);
   });
 
   it('in the form for a schedule', async () => {
@@ -106,6 +121,7 @@ describe('wrong input is told at its field, in words that say what to do', () =>
     await job.fill('{');
     await button('Create schedule', form).click();
     await form.getByRole('alert').filter({ hasText: 'This is no valid JSON' }).waitFor();
+    expect(await violations()).toEqual([]);
   });
 
   it('in the form for a webhook', async () => {
@@ -117,6 +133,7 @@ describe('wrong input is told at its field, in words that say what to do', () =>
     await field('URL of the receiver', form).fill('nowhere');
     await button('Create webhook', form).click();
     expect(await errorAt(field('URL of the receiver', form))).toMatch(/http/);
+    expect(await violations()).toEqual([]);
   });
 
   it('in the form for a key', async () => {
@@ -129,6 +146,7 @@ describe('wrong input is told at its field, in words that say what to do', () =>
     expect(await errorAt(field('Requests a minute', form))).toBe(
       'Enter a whole number of requests, or leave it empty.',
     );
+    expect(await violations()).toEqual([]);
   });
 
   it('in the form for an account', async () => {
@@ -139,6 +157,7 @@ describe('wrong input is told at its field, in words that say what to do', () =>
     await button('Create account', form).click();
     expect(await errorAt(field('Name', form))).toMatch(/^Enter a name/);
     expect(await errorAt(field('Stored bytes', form))).toMatch(/^Enter a whole number/);
+    expect(await violations()).toEqual([]);
   });
 
   it('in the forms for a session and for credentials', async () => {
@@ -153,17 +172,19 @@ describe('wrong input is told at its field, in words that say what to do', () =>
     await field('Valid for hours', session).fill('99999999');
     await button('Create session', session).click();
     expect(await errorAt(field('Name', session))).toMatch(/letters|characters/i);
+    expect(await violations()).toEqual([]);
     await open('/sessions?tab=credentials');
     await button('New credentials').first().click();
     const form = dialog('New credentials');
     await button('Store credentials', form).click();
     expect(await errorAt(field('Hosts', form))).toMatch(/^Enter the hosts/);
     await field('Name', form).fill('shop');
-    await field('Hosts', form).fill('https://shop.example/');
+    await field('Hosts', form).fill('not_a_host!');
     await field('User name', form).fill('me');
     await form.getByLabel('Password').fill('secret');
     await button('Store credentials', form).click();
     expect(await errorAt(field('Hosts', form))).toMatch(/host/);
+    expect(await violations()).toEqual([]);
   });
 
   it('in the test of robots.txt', async () => {
@@ -187,25 +208,37 @@ describe('what goes wrong meanwhile is shown', () => {
       await newPage();
       await open(`/playground?url=${encodeURIComponent(shopPage())}`);
       await button('Run').waitFor();
+      const { id } = await server.call('/v1/batch', { urls: [shopPage()] });
+      const jobPage = await context.newPage();
+      await jobPage.goto(`${server.origin}/jobs/${id}`);
+      await jobPage.getByRole('tab', { name: 'Tree' }).waitFor();
       await server.kill();
       await page.getByText('No live connection to the server.').waitFor();
       await button('Run').click();
       await page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' }).waitFor();
       // The script of this page was never loaded: the page opens when the server is back.
       await page.getByRole('link', { name: 'Schedules' }).click();
-      server = await serve(folder, Number(new URL(server.origin).port));
+      // Nor was that of this tab.
+      await jobPage.getByRole('tab', { name: 'Tree' }).click();
+      await jobPage.getByText('No live connection to the server.').waitFor();
+      server = await serve(folder, { port: Number(new URL(server.origin).port) });
       await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor();
       await expect.poll(() => page.getByText('No live connection to the server.').count()).toBe(0);
+      await jobPage
+        .getByRole('tabpanel', { name: 'Tree' })
+        .getByText(new URL(server.origin).host)
+        .first()
+        .waitFor();
     },
     LONG_MS,
   );
 
   it('a key that was revoked leads to the sign-in, and from there back', async () => {
-    const made = await server.call('POST', '/v1/keys', { name: 'For a while', scopes: ['jobs:read'] });
+    const made = await server.call('/v1/keys', { name: 'For a while', scopes: ['jobs:read'] });
     await newPage(String(made.secret));
     await open('/jobs?status=failed');
     await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
-    await server.call('DELETE', `/v1/keys/${made.id}`);
+    await server.call(`/v1/keys/${made.id}`, undefined, 'DELETE');
     await page.getByLabel('API key').fill(API_KEY);
     await button('Sign in').click();
     await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
@@ -213,15 +246,16 @@ describe('what goes wrong meanwhile is shown', () => {
   });
 
   it('a job that was deleted', async () => {
-    const job = await server.call('POST', '/v1/batch', { urls: [shopPage()] });
+    const job = await server.call('/v1/batch', { urls: [shopPage()] });
     await newPage();
     await open(`/jobs/${job.id}`);
     await page.getByText('completed', { exact: true }).first().waitFor();
-    await server.call('DELETE', `/v1/jobs/${job.id}`);
+    await server.call(`/v1/jobs/${job.id}`, undefined, 'DELETE');
     await page.getByRole('tab', { name: 'Pages' }).click();
     await page.getByRole('alert').filter({ hasText: 'deleted meanwhile' }).first().waitFor();
     await page.reload();
     await page.getByRole('alert').filter({ hasText: 'deleted meanwhile' }).first().waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
   });
 
   it('a slow network, by places for what is on its way, and without sending a form twice', async () => {

@@ -134,5 +134,5 @@ export const VIEWS: readonly View[] = [
   at('/audit'),
   // Lines that come and go while axe looks at the page are neither of one theme nor of the other.
   ...SYSTEM_TABS.map((tab) => at('/system', `tab=${tab}`, tab === 'log' ? { press: 'Follow' } : {})),
-  at('/no-such-page'),
+  view('$', 'no such page', () => '/no-such-page'),
 ];

@@ -6,7 +6,7 @@ import styles from './command-palette.module.css';
 import { useCommands } from './commands.ts';
 
 /** Goes anywhere and runs anything, by typing. */
-export default function CommandPalette({ onClose }: { readonly onClose: () => void }) {
+export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState(0);
   const navigate = useNavigate();
@@ -25,7 +25,8 @@ export default function CommandPalette({ onClose }: { readonly onClose: () => vo
     const command = found[index];
     if (command === undefined) return;
     onClose();
-    if (command.to !== undefined) void navigate({ href: command.to });
+    if (command.to !== undefined)
+      void navigate({ href: command.to, ...(command.state && { state: command.state }) });
     command.run?.();
   };
   const onKeyDown = (event: KeyboardEvent) => {

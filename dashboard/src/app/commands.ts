@@ -1,3 +1,4 @@
+import type { HistoryState } from '@tanstack/react-router';
 import {
   Bell,
   CalendarClock,
@@ -10,6 +11,7 @@ import {
   Search,
   Sun,
 } from 'lucide-react';
+import { fullUrl, isPageUrl } from '../format/full-url.ts';
 import { chooseTheme } from '../kit/theme.ts';
 import { visibleSections } from './navigation.ts';
 import { useSession } from './session-context.ts';
@@ -22,13 +24,14 @@ export interface Command {
   readonly words?: string;
   /** A page of the dashboard. */
   readonly to?: string;
+  /** What the page is to do when it opens. */
+  readonly state?: HistoryState;
   readonly run?: () => void;
   /** Made from what was typed, so it is shown whatever that is. */
   readonly isAlways?: boolean;
 }
 
 const JOB_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const URL_START = /^https?:\/\/\S+$/i;
 
 const ACTIONS: readonly Command[] = [
   {
@@ -90,20 +93,22 @@ function fromText(text: string): readonly Command[] {
       },
     ];
   }
-  if (URL_START.test(text)) {
-    const url = encodeURIComponent(text);
+  if (isPageUrl(text)) {
+    const page = fullUrl(text);
+    const url = encodeURIComponent(page);
     return [
       {
         id: 'scrape',
-        label: `Scrape ${text}`,
+        label: `Scrape ${page}`,
         icon: FlaskConical,
         group: 'Playground',
         to: `/playground?url=${url}`,
+        state: { run: true },
         isAlways: true,
       },
       {
         id: 'crawl',
-        label: `Crawl ${text}`,
+        label: `Crawl ${page}`,
         icon: ListPlus,
         group: 'Job',
         to: `/jobs/new?url=${url}`,
@@ -111,10 +116,10 @@ function fromText(text: string): readonly Command[] {
       },
       {
         id: 'host',
-        label: `How ${new URL(text).host} is treated`,
+        label: `How ${new URL(page).host} is treated`,
         icon: Globe,
         group: 'Domain',
-        to: `/domains/${encodeURIComponent(new URL(text).host)}`,
+        to: `/domains/${encodeURIComponent(new URL(page).host)}`,
         isAlways: true,
       },
     ];
@@ -124,7 +129,7 @@ function fromText(text: string): readonly Command[] {
 
 /** Stands last: a word that names a page or an action leads there first. */
 function searchFor(text: string): readonly Command[] {
-  if (text.length < 3 || JOB_ID.test(text) || URL_START.test(text)) return [];
+  if (text.length < 3 || JOB_ID.test(text) || /^https?:/i.test(text)) return [];
   return [
     {
       id: 'search',

@@ -18,7 +18,7 @@ const TOLD =
   /^(job\.(completed|partially_completed|failed)|monitor\.|export\.|schedule\.missed|account\.low_credits)/;
 
 /** What happened lately: jobs that ended, changes, exports; with the number of those since the last look. */
-export default function NotificationBell() {
+export function NotificationBell() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const [unread, setUnread] = useState(0);

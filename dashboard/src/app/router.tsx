@@ -19,12 +19,20 @@ import { usageRoutes } from '../features/usage/routes.ts';
 import { webhooksRoutes } from '../features/webhooks/routes.ts';
 import { CrashPage } from './crash-page.tsx';
 import { lazyPage } from './lazy-page.tsx';
+import { NotFoundPage } from './not-found-page.tsx';
 import { rootRoute, signedInRoute } from './root-route.tsx';
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
+});
+
+/** An address that is no page, shown within the frame of the dashboard. */
+const otherRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '$',
+  component: NotFoundPage,
 });
 
 /** The owned components on one page, for people who build pages. */
@@ -60,6 +68,7 @@ const tree = rootRoute.addChildren([
     ...accountsRoutes,
     ...auditRoutes,
     ...systemRoutes,
+    otherRoute,
   ]),
 ]);
 
@@ -73,5 +82,10 @@ export const router = createRouter({
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
+  }
+  /** What a page of the dashboard asks of the next one. A link of another site cannot ask it, unlike a parameter. */
+  interface HistoryState {
+    /** The playground: fetch the page at once. */
+    run?: boolean;
   }
 }

@@ -1,16 +1,15 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { IconButton } from '../kit/button.tsx';
 import { cx } from '../kit/class-names.ts';
 import { AccountMenu } from './account-menu.tsx';
+import { CommandPalette } from './command-palette.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { visibleSections } from './navigation.ts';
+import { NotificationBell } from './notification-bell.tsx';
 import { useSession } from './session-context.ts';
 import styles from './shell.module.css';
-
-const CommandPalette = lazy(() => import('./command-palette.tsx'));
-const NotificationBell = lazy(() => import('./notification-bell.tsx'));
 
 /** The frame of every page: menu, top bar, and the page itself. */
 export function Shell() {
@@ -54,9 +53,7 @@ export function Shell() {
           <kbd>Ctrl K</kbd>
         </button>
         <div className={styles.topActions}>
-          <Suspense fallback={<span className={styles.bellPlace} />}>
-            <NotificationBell />
-          </Suspense>
+          <NotificationBell />
           <AccountMenu />
         </div>
       </header>
@@ -73,11 +70,8 @@ export function Shell() {
         <ConnectionBanner />
         <Outlet />
       </main>
-      {isPaletteOpen && (
-        <Suspense fallback={null}>
-          <CommandPalette onClose={() => setIsPaletteOpen(false)} />
-        </Suspense>
-      )}
+      {/* Part of the first load: letters that are typed right after the keys that open it are meant for it. */}
+      {isPaletteOpen && <CommandPalette onClose={() => setIsPaletteOpen(false)} />}
     </div>
   );
 }

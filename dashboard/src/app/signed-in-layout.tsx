@@ -12,7 +12,11 @@ export function SignedInLayout() {
   const session = useQuery(sessionQuery);
   if (session.data === undefined) {
     if (session.error === null) return null;
-    return <FailureState failure={session.error} onRetry={() => void session.refetch()} />;
+    return (
+      <main>
+        <FailureState isPage failure={session.error} onRetry={() => void session.refetch()} />
+      </main>
+    );
   }
   if (!session.data.signedIn) return <ToSignIn />;
   return (

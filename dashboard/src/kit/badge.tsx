@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { words } from '../format/format.ts';
 import styles from './badge.module.css';
 import { cx } from './class-names.ts';
+import tones from './tones.module.css';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'idle';
 
@@ -11,7 +12,7 @@ export const Badge = ({
 }: {
   readonly tone?: Tone;
   readonly children: ReactNode;
-}) => <span className={cx(styles.badge, styles[tone])}>{children}</span>;
+}) => <span className={cx(styles.badge, tones[tone])}>{children}</span>;
 
 const TONES: Readonly<Record<string, Tone>> = {
   queued: 'idle',
@@ -31,16 +32,13 @@ const TONES: Readonly<Record<string, Tone>> = {
   open: 'info',
 };
 
-/** States that have a shorter name than the API's, for narrow columns. */
-const SHORT: Readonly<Record<string, string>> = { partially_completed: 'partial' };
-
 /** The state of a job, URL, export, monitor or delivery: a colour and a dot, and always the word. */
 export function StatusBadge({ status }: { readonly status: string }) {
   const tone = TONES[status] ?? 'idle';
   return (
-    <span className={cx(styles.badge, styles[tone])}>
+    <span className={cx(styles.badge, tones[tone])}>
       <span className={cx(styles.dot, status === 'running' && styles.live)} aria-hidden />
-      {SHORT[status] ?? words(status)}
+      {words(status)}
     </span>
   );
 }

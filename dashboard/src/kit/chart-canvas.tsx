@@ -38,10 +38,21 @@ function colorOf(name: string): string {
   return color;
 }
 
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Steps between the marks of a time axis, in seconds. The library's own begin at a thousandth of a second. */
+const TIME_STEPS = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 3, 5, 7, 10, 15, 30, 60, 90, 180, 365].map((days) => days * DAY),
+];
+
 const timeText = (at: number, isUtc: boolean): string =>
   isUtc ? new Date(at * 1000).toISOString().slice(0, 10) : formatDateTime(at * 1000);
 
-export default function ChartCanvas({
+export function ChartCanvas({
   label,
   x,
   series,
@@ -80,7 +91,7 @@ export default function ChartCanvas({
           y: { range: (_, min, max) => [Math.min(0, min), max <= 0 ? 1 : max * 1.1] },
         },
         axes: [
-          { ...axis, font },
+          { ...axis, font, ...(isTime && { incrs: TIME_STEPS }) },
           { ...axis, font, size: 56, values: (_, values) => values.map((value) => format(value)) },
         ],
         series: [

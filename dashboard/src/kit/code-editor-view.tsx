@@ -64,7 +64,7 @@ function languageOf({ language, schema }: CodeEditorProps) {
   return language === 'json' ? json() : [];
 }
 
-export default function CodeEditorView(props: CodeEditorProps) {
+export function CodeEditorView(props: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const latest = useRef(props);

@@ -11,6 +11,7 @@ import {
 } from 'react';
 import { cx } from './class-names.ts';
 import styles from './field.module.css';
+import { Sentence } from './sentence.tsx';
 
 interface FieldIds {
   readonly input: string;
@@ -59,7 +60,7 @@ export function Field({ label, hint, error, isLabelHidden = false, className, ch
             className={hasError ? styles.error : styles.hint}
             role={hasError ? 'alert' : undefined}
           >
-            {hasError ? error : hint}
+            {hasError ? typeof error === 'string' ? <Sentence text={error} /> : error : hint}
           </div>
         )}
       </div>

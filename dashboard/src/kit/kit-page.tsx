@@ -11,7 +11,7 @@ import { DiffView } from './diff-view.tsx';
 import { Checkbox, Field, Segmented, Select, Switch, TextArea, TextInput } from './field.tsx';
 import { FieldDiff } from './field-diff.tsx';
 import { JsonTree } from './json-tree.tsx';
-import { FormSample, GridSample, SAMPLE_DIFF } from './kit-samples.tsx';
+import { FormDialogSample, FormSample, GridSample, SAMPLE_DIFF } from './kit-samples.tsx';
 import { Card, Columns, Figure, KeyValues, PageHeader, ProgressBar, Row, Stack } from './layout.tsx';
 import { Markdown } from './markdown.tsx';
 import { Menu, MenuItem, MenuSeparator } from './menu.tsx';
@@ -94,8 +94,9 @@ export function KitPage() {
             />
           </Stack>
         </Sample>
-        <Card title="useServerForm, FormFailure">
+        <Card title="useServerForm, FormFailure, FormDialog">
           <FormSample />
+          <FormDialogSample />
         </Card>
         <Sample name="Dialog, ConfirmDialog, Menu, toast">
           <Button onClick={() => setIsOpen(true)}>Dialog</Button>

@@ -1,9 +1,11 @@
+import { useState } from 'react';
 import * as z from 'zod/mini';
 import { ApiError } from '../api/api-error.ts';
 import { Button } from './button.tsx';
 import { DataGrid, type GridColumn } from './data-grid.tsx';
 import type { TextDiff } from './diff-view.tsx';
 import { Field, TextArea, TextInput } from './field.tsx';
+import { FormDialog, useSubmit } from './form-dialog.tsx';
 import { Stack } from './layout.tsx';
 import { arraySource } from './row-source.ts';
 import { FormFailure, useServerForm } from './server-form.tsx';
@@ -75,3 +77,25 @@ export const GridSample = () => (
     onOpen={(row) => toast.info(`Row ${row}`)}
   />
 );
+
+/** A small form in a dialog. */
+export function FormDialogSample() {
+  const [isOpen, setIsOpen] = useState(false);
+  const [name, setName] = useState('');
+  const close = () => setIsOpen(false);
+  const submit = useSubmit({
+    refresh: ['nothing'],
+    check: () => ({ name: name.trim() === '' && 'Enter a name.' }),
+    send: async () => close(),
+  });
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>Open a form</Button>
+      <FormDialog isOpen={isOpen} onClose={close} title="New thing" action="Create thing" submit={submit}>
+        <Field label="Name" error={submit.errorOf('name')}>
+          <TextInput value={name} onChange={(event) => setName(event.target.value)} />
+        </Field>
+      </FormDialog>
+    </>
+  );
+}

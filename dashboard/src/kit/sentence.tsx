@@ -1,4 +1,4 @@
-import { formatDateTime } from '../format/format.ts';
+import { formatDateTime, formatExact } from '../format/format.ts';
 
 /** `code` and times, which the server writes as 2026-11-18T09:19:50.598Z. */
 const PARTS = /(`[^`]+`|\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z)/;
@@ -10,7 +10,7 @@ export const Sentence = ({ text }: { readonly text: string }) =>
     // biome-ignore-start lint/suspicious/noArrayIndexKey: parts have no identity beside their place
     if (part.startsWith('`')) return <code key={index}>{part.slice(1, -1)}</code>;
     return (
-      <time key={index} dateTime={part} title={part}>
+      <time key={index} dateTime={part} title={formatExact(part)}>
         {formatDateTime(part)}
       </time>
     );

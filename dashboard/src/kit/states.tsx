@@ -5,7 +5,9 @@ import { type ApiError, asApiError } from '../api/api-error.ts';
 import { formatDuration } from '../format/format.ts';
 import { Button } from './button.tsx';
 import { cx } from './class-names.ts';
+import { Sentence } from './sentence.tsx';
 import styles from './states.module.css';
+import tones from './tones.module.css';
 
 /** Shown where a list is empty: what would stand here, and how to get the first one. */
 export function EmptyState({
@@ -25,6 +27,7 @@ export function EmptyState({
   const Heading = isPage ? 'h1' : 'h3';
   return (
     <div className={styles.empty}>
+      {isPage && <title>{`${title} · Scrapifie`}</title>}
       {Icon && (
         <span className={styles.emptyIcon}>
           <Icon size={22} aria-hidden />
@@ -50,27 +53,34 @@ function adviceOf(error: ApiError): string | null {
   return null;
 }
 
+function titleOf(error: ApiError): string {
+  if (error.isGone) return 'Not found';
+  return error.isConnection ? 'No connection to the server' : 'This did not work';
+}
+
 /** A failure in place of content, with a button that tries again. */
 export function FailureState({
   failure,
   onRetry,
+  isPage = false,
 }: {
   readonly failure: unknown;
   readonly onRetry?: () => void;
+  /** It stands in place of a whole page, and its title is that of the page. */
+  readonly isPage?: boolean;
 }) {
   const error = asApiError(failure);
+  const Heading = isPage ? 'h1' : 'h3';
+  const title = titleOf(error);
   return (
     <div className={styles.failure} role="alert">
+      {isPage && <title>{`${title} · Scrapifie`}</title>}
       <CircleAlert size={20} aria-hidden />
       <div>
-        <h3>
-          {error.isGone
-            ? 'Not found'
-            : error.isConnection
-              ? 'No connection to the server'
-              : 'This did not work'}
-        </h3>
-        <p>{error.message}</p>
+        <Heading>{title}</Heading>
+        <p>
+          <Sentence text={error.message} />
+        </p>
         {adviceOf(error) !== null && <p className={styles.advice}>{adviceOf(error)}</p>}
         <p className={styles.code}>
           {error.code}
@@ -99,12 +109,12 @@ export function FailureNotice({
   const advice = isSigningIn && error.isSignedOut ? null : adviceOf(error);
   return (
     <Notice tone="bad">
-      {error.message}
+      <Sentence text={error.message} />
       {error.problems.length > 0 && (
         <ul>
           {error.problems.map(({ field, message }) => (
             <li key={`${field} ${message}`}>
-              <code>{field}</code>: {message}
+              <code>{field}</code>: <Sentence text={message} />
             </li>
           ))}
         </ul>
@@ -121,7 +131,7 @@ export const Notice = ({
   readonly tone?: 'info' | 'warn' | 'bad' | 'good';
   readonly children: ReactNode;
 }) => (
-  <div className={cx(styles.notice, styles[tone])} role={tone === 'bad' ? 'alert' : 'status'}>
+  <div className={cx(styles.notice, tones[tone])} role={tone === 'bad' ? 'alert' : 'status'}>
     {children}
   </div>
 );
@@ -140,14 +150,17 @@ export const Skeleton = ({ lines = 3, height }: { readonly lines?: number; reado
 export function QueryView<T>({
   query,
   skeleton,
+  isPage = false,
   children,
 }: {
   readonly query: UseQueryResult<T>;
   readonly skeleton?: ReactNode;
+  /** It is a whole page: a failure has the heading of one. */
+  readonly isPage?: boolean;
   readonly children: (data: T) => ReactNode;
 }) {
   if (query.data !== undefined) return children(query.data);
   if (query.error !== null)
-    return <FailureState failure={query.error} onRetry={() => void query.refetch()} />;
+    return <FailureState isPage={isPage} failure={query.error} onRetry={() => void query.refetch()} />;
   return skeleton ?? <Skeleton />;
 }

@@ -11,6 +11,8 @@ export interface Column<T> {
   readonly isSecondary?: boolean;
   /** Takes the room that the others leave, and cuts long text. */
   readonly isWide?: boolean;
+  /** Never broken into lines: buttons, times, short phrases. */
+  readonly isOneLine?: boolean;
 }
 
 /** A plain table for up to some hundreds of rows; `DataGrid` is for more. */
@@ -19,12 +21,16 @@ export function Table<T>({
   columns,
   rows,
   keyOf,
+  empty,
 }: {
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
+  /** What stands in place of the table while it has no rows. */
+  readonly empty?: ReactNode;
 }) {
+  if (rows.length === 0 && empty !== undefined) return <p className={styles.empty}>{empty}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className={styles.scroll} aria-label={label} tabIndex={0}>
@@ -54,5 +60,10 @@ export function Table<T>({
   );
 }
 
-const classesOf = <T,>({ align, isSecondary, isWide }: Column<T>): string =>
-  cx(align === 'end' && styles.end, isSecondary && styles.secondary, isWide && styles.wide);
+const classesOf = <T,>({ align, isSecondary, isWide, isOneLine }: Column<T>): string =>
+  cx(
+    align === 'end' && styles.end,
+    isSecondary && styles.secondary,
+    isWide && styles.wide,
+    isOneLine && styles.oneLine,
+  );

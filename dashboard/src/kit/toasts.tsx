@@ -3,6 +3,7 @@ import { type ReactNode, useSyncExternalStore } from 'react';
 import { asApiError } from '../api/api-error.ts';
 import { Button, IconButton } from './button.tsx';
 import { cx } from './class-names.ts';
+import { Sentence } from './sentence.tsx';
 import styles from './toasts.module.css';
 
 export interface Toast {
@@ -38,7 +39,8 @@ function show(tone: Toast['tone'], text: ReactNode, action?: Toast['action']): v
 export const toast = {
   done: (text: ReactNode, action?: Toast['action']) => show('good', text, action),
   info: (text: ReactNode, action?: Toast['action']) => show('info', text, action),
-  failed: (cause: unknown, action?: Toast['action']) => show('bad', asApiError(cause).message, action),
+  failed: (cause: unknown, action?: Toast['action']) =>
+    show('bad', <Sentence text={asApiError(cause).message} />, action),
 };
 
 export function Toasts() {

@@ -25,7 +25,11 @@ export function AccountPage() {
     queryKey: ['accounts', id],
     queryFn: ({ signal }) => api.get('/v1/accounts/{id}', { params: { id }, signal }),
   });
-  return <QueryView query={account}>{(found) => <Loaded key={found.updatedAt} account={found} />}</QueryView>;
+  return (
+    <QueryView isPage query={account}>
+      {(found) => <Loaded key={found.updatedAt} account={found} />}
+    </QueryView>
+  );
 }
 
 function Loaded({ account }: { readonly account: Account }) {

@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.tsx';
+import { readOnly } from '../../app/read-search.ts';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export interface AuditSearch {
@@ -14,11 +15,13 @@ const text = (value: unknown): string | undefined =>
 const auditRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/audit',
-  validateSearch: ({ action, actor, target }: Record<string, unknown>): AuditSearch => ({
-    ...(text(action) && { action: String(action) }),
-    ...(text(actor) && { actor: String(actor) }),
-    ...(text(target) && { target: String(target) }),
-  }),
+  validateSearch: readOnly(
+    ({ action, actor, target }): AuditSearch => ({
+      ...(text(action) && { action: String(action) }),
+      ...(text(actor) && { actor: String(actor) }),
+      ...(text(target) && { target: String(target) }),
+    }),
+  ),
   component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });
 

@@ -24,7 +24,11 @@ export function DomainPage() {
     queryFn: ({ signal }) => api.get('/v1/domains/{host}', { params: { host }, signal }),
     refetchInterval: 10_000,
   });
-  return <QueryView query={domain}>{(found) => <Loaded domain={found} />}</QueryView>;
+  return (
+    <QueryView isPage query={domain}>
+      {(found) => <Loaded domain={found} />}
+    </QueryView>
+  );
 }
 
 const Loaded = ({ domain }: { readonly domain: Domain }) => (

@@ -8,6 +8,7 @@ import { Button } from '../../kit/button.tsx';
 import { CodeBlock } from '../../kit/code-block.tsx';
 import { Field, TextArea, TextInput } from '../../kit/field.tsx';
 import { Card, Fold, KeyValues, Row, Stack } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { FailureNotice } from '../../kit/states.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { Domain } from './domain-page.tsx';
@@ -64,7 +65,9 @@ export function RobotsTester({ domain: { host, robots } }: { readonly domain: Do
               <Badge tone={test.data.isAllowed === null ? 'warn' : test.data.isAllowed ? 'good' : 'bad'}>
                 {test.data.isAllowed === null ? 'unknown' : test.data.isAllowed ? 'allowed' : 'forbidden'}
               </Badge>
-              <span>{test.data.message}</span>
+              <span>
+                <Sentence text={test.data.message} />
+              </span>
             </Row>
             <KeyValues
               entries={[

@@ -50,6 +50,7 @@ export function ExportsPage() {
       id: 'actions',
       head: <span className="visually-hidden">Actions</span>,
       align: 'end',
+      isOneLine: true,
       cell: (row) => (
         <Row>
           {row.status === 'ready' && (

@@ -39,7 +39,12 @@ export function FirstSteps({ jobs }: { readonly jobs: readonly Job[] }) {
     >
       <ol className={styles.steps}>
         <Step {...step(0)} title="Try a page" text="Fetch one page and see it as Markdown, data and links.">
-          <LinkButton {...looks(0)} to="/playground" search={{ url: shopUrl('/books/the-night-sky') }}>
+          <LinkButton
+            {...looks(0)}
+            to="/playground"
+            search={{ url: shopUrl('/books/the-night-sky') }}
+            state={{ run: true }}
+          >
             Scrape a sample page
           </LinkButton>
         </Step>

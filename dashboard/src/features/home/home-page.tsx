@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ListPlus } from 'lucide-react';
+import { ChartColumn, ListPlus } from 'lucide-react';
 import { api } from '../../api/client.ts';
 import type { Job } from '../../api/types.ts';
 import { useSession } from '../../app/session-context.ts';
@@ -15,6 +15,7 @@ import { Time } from '../../kit/time.tsx';
 import { accountQuery, eachDay, usageQuery } from '../usage/queries.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { HealthCard } from './health-card.tsx';
+import styles from './home.module.css';
 
 const DAYS = 30;
 /** With so many jobs the guide of the first steps has nothing to teach. */
@@ -160,9 +161,18 @@ function UsageCard() {
   const usage = useQuery(usageQuery('day', DAYS));
   return (
     <Card title={`Pages a day, ${DAYS} days`} actions={<Link to="/usage">Usage</Link>}>
-      <QueryView query={usage} skeleton={<Skeleton lines={1} height={220} />}>
+      <QueryView query={usage} skeleton={<Skeleton lines={1} height={196} />}>
         {({ items }) => {
           const { x, values } = eachDay(items, DAYS, (row) => row.pages);
+          if (values.every((value) => value === 0)) {
+            return (
+              <div className={styles.noUsage}>
+                <EmptyState icon={ChartColumn} title="No pages yet">
+                  The pages of each day stand here as bars, from the first scrape or crawl on.
+                </EmptyState>
+              </div>
+            );
+          }
           return (
             <Chart
               isUtc

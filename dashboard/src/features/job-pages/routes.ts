@@ -10,11 +10,11 @@ export interface UrlPageSearch {
   /** The URL. */
   readonly u: string;
   /** Its number in the job. */
-  readonly p?: number;
-  readonly view?: PageView;
+  readonly p?: number | undefined;
+  readonly view?: PageView | undefined;
   /** Where the list begins from which the page was opened, and its place after that. */
-  readonly at?: string;
-  readonly n?: number;
+  readonly at?: string | undefined;
+  readonly n?: number | undefined;
 }
 
 const urlRoute = createRoute({
@@ -22,14 +22,13 @@ const urlRoute = createRoute({
   path: '/jobs/$id/url',
   // What else is in the address is the filter of the list, and what the views remember; both read it themselves.
   validateSearch: (raw: Record<string, unknown>): UrlPageSearch => {
-    const page = Number(raw.p);
-    const view = PAGE_VIEWS.find((each) => each === raw.view);
+    const page = Number(raw.p ?? Number.NaN);
     return {
       u: textOf(raw.u) ?? '',
-      ...(Number.isInteger(page) && { p: page }),
-      ...(view !== undefined && { view }),
-      ...(typeof raw.at === 'string' && { at: raw.at }),
-      ...(typeof raw.n === 'number' && { n: raw.n }),
+      p: Number.isInteger(page) ? page : undefined,
+      view: PAGE_VIEWS.find((each) => each === raw.view),
+      at: typeof raw.at === 'string' ? raw.at : undefined,
+      n: typeof raw.n === 'number' ? raw.n : undefined,
     };
   },
   component: lazyPage(() => import('./url-page.tsx'), 'UrlPage'),

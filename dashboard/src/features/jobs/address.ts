@@ -68,7 +68,8 @@ export const readNewJobSearch = (raw: Raw): NewJobSearch =>
 /** Filters of the tabs are read by the tabs themselves, so they pass through. */
 export const readJobSearch = (raw: Raw): JobSearch => ({
   ...raw,
-  ...given({ tab: oneOf(TABS, raw.tab), against: textOf(raw.against) }),
+  tab: oneOf(TABS, raw.tab),
+  against: textOf(raw.against),
 });
 
 const given = <T extends object>(fields: T): T =>

@@ -6,6 +6,7 @@ import { StatusBadge } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { ExternalLink } from '../../kit/external-link.tsx';
 import { Card } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { EmptyState } from '../../kit/states.tsx';
 import { Table } from '../../kit/table.tsx';
 import styles from './overview.module.css';
@@ -64,8 +65,14 @@ export function Causes({
             head: 'Cause and what to do',
             cell: ({ message, cause, advice, example }) => (
               <div className={styles.cause}>
-                <span>{message ?? cause}</span>
-                {advice !== null && <span className={styles.advice}>{advice}</span>}
+                <span>
+                  <Sentence text={message ?? cause} />
+                </span>
+                {advice !== null && (
+                  <span className={styles.advice}>
+                    <Sentence text={advice} />
+                  </span>
+                )}
                 {example !== null && (
                   <span className={styles.example}>
                     <ExternalLink url={example} text={shortUrl(example)} />

@@ -7,6 +7,7 @@ import { DiffView } from '../../kit/diff-view.tsx';
 import { ExternalLink } from '../../kit/external-link.tsx';
 import { FieldDiff } from '../../kit/field-diff.tsx';
 import { KeyValues, Row, Stack } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { Notice } from '../../kit/states.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
 import { ChangeBadge, type SiteChange } from './change-badge.tsx';
@@ -45,7 +46,11 @@ export function ChangeSheet({
       about={<ExternalLink url={change.url} />}
     >
       <Stack>
-        {change.reason !== null && <Notice>{change.reason.message}</Notice>}
+        {change.reason !== null && (
+          <Notice>
+            <Sentence text={change.reason.message} />
+          </Notice>
+        )}
         {change.previousUrl !== null && (
           <p>
             It was at <ExternalLink url={change.previousUrl} />.

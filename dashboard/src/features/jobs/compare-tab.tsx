@@ -5,6 +5,7 @@ import { Card, Stack } from '../../kit/layout.tsx';
 import { EmptyState, Notice } from '../../kit/states.tsx';
 import { ChangeList } from './change-list.tsx';
 import styles from './compare.module.css';
+import { useEarlierJobs } from './earlier-jobs.ts';
 import { JobPicker } from './job-picker.tsx';
 import { isOpen } from './queries.ts';
 
@@ -12,11 +13,13 @@ const route = getRouteApi('/signed-in/jobs/$id');
 
 /** What has changed on the site between an earlier job and this one. */
 export function CompareTab({ job }: { readonly job: Job }) {
-  const { against = '' } = route.useSearch();
+  const search = route.useSearch();
+  const earlier = useEarlierJobs(job);
+  const against = search.against ?? earlier.previous?.id ?? '';
   const navigate = route.useNavigate();
   const choose = (id: string) =>
     void navigate({
-      search: { tab: 'compare', ...(id && { against: id }) },
+      search: { tab: 'compare', against: id },
       replace: true,
       resetScroll: false,
     });
@@ -27,7 +30,7 @@ export function CompareTab({ job }: { readonly job: Job }) {
           <JobPicker
             label="Compare with an earlier job"
             hint="Both are compared from what is stored; nothing is fetched."
-            job={job}
+            jobs={earlier}
             value={against}
             onChange={choose}
           />

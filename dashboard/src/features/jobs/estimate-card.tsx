@@ -5,6 +5,7 @@ import { api } from '../../api/client.ts';
 import type { Body } from '../../api/types.ts';
 import { formatDuration, formatNumber } from '../../format/format.ts';
 import { Card, Stack } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { FailureNotice, Skeleton } from '../../kit/states.tsx';
 import { bodyOf, type JobForm, jobFormSchema } from './job-form.ts';
 import styles from './new-job.module.css';
@@ -59,10 +60,14 @@ export function EstimateCard({ form, mapId }: { readonly form: JobForm; readonly
           </dl>
           <ul className={styles.reasons}>
             {data.reasons.map((reason) => (
-              <li key={reason}>{reason}</li>
+              <li key={reason}>
+                <Sentence text={reason} />
+              </li>
             ))}
             {data.hosts.slice(0, 3).map(({ host, reason }) => (
-              <li key={host}>{`${host}: ${reason}`}</li>
+              <li key={host}>
+                <Sentence text={`${host}: ${reason}`} />
+              </li>
             ))}
           </ul>
         </Stack>
@@ -77,9 +82,9 @@ const EstimateFailure = ({ failure }: { readonly failure: unknown }) => {
   return problem === undefined ? (
     <FailureNotice failure={failure} />
   ) : (
-    <p
-      className={styles.why}
-    >{`No estimate yet. ${problem.field.replace(/^job\./, '')}: ${problem.message}`}</p>
+    <p className={styles.why}>
+      <Sentence text={`No estimate yet. ${problem.field.replace(/^job\./, '')}: ${problem.message}`} />
+    </p>
   );
 };
 

@@ -9,6 +9,7 @@ import { Checkbox, Field, Select } from '../../kit/field.tsx';
 import { Card, Stack } from '../../kit/layout.tsx';
 import { FailureNotice } from '../../kit/states.tsx';
 import { toast } from '../../kit/toasts.tsx';
+import { useEarlierJobs } from './earlier-jobs.ts';
 import {
   EXPORT_TYPES,
   type ExportFormat,
@@ -25,7 +26,9 @@ export function ExportForm({ job }: { readonly job: Job }) {
   const client = useQueryClient();
   const [type, setType] = useState<ExportType>('full');
   const [chosenFormat, setFormat] = useState<ExportFormat>('csv');
-  const [against, setAgainst] = useState('');
+  const [chosenJob, setChosenJob] = useState('');
+  const earlier = useEarlierJobs(job);
+  const against = chosenJob || (earlier.previous?.id ?? '');
   const [isForExcel, setIsForExcel] = useState(false);
   const [hasText, setHasText] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
@@ -74,9 +77,9 @@ export function ExportForm({ job }: { readonly job: Job }) {
             <JobPicker
               label="Earlier job"
               hint="What has changed since this job is exported."
-              job={job}
+              jobs={earlier}
               value={against}
-              onChange={setAgainst}
+              onChange={setChosenJob}
             />
           )}
           {format === 'csv' && (

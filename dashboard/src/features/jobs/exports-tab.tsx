@@ -6,6 +6,7 @@ import { formatBytes, formatNumber } from '../../format/format.ts';
 import { StatusBadge } from '../../kit/badge.tsx';
 import { HrefButton, IconButton } from '../../kit/button.tsx';
 import { Card, Stack } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { EmptyState, QueryView, Skeleton } from '../../kit/states.tsx';
 import { Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -58,7 +59,11 @@ function ExportList({ exports }: { readonly exports: readonly Export[] }) {
             <span className={styles.file}>
               <strong>{typeName(type)}</strong>
               <span>{FORMAT_NAMES[format]}</span>
-              {error !== null && <span className={styles.error}>{error.message}</span>}
+              {error !== null && (
+                <span className={styles.error}>
+                  <Sentence text={error.message} />
+                </span>
+              )}
             </span>
           ),
         },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bodyOf, EMPTY_FORM } from './job-form.ts';
+import * as z from 'zod/mini';
+import { bodyOf, EMPTY_FORM, jobFormSchema } from './job-form.ts';
 import { cloneOf } from './job-request.ts';
 
 const urls = 'https://example.com/\n https://example.org/a \n';
@@ -16,6 +17,16 @@ describe('the request of the form for a new job', () => {
     expect(sitemap).toMatchObject({ sitemapUrls: ['https://example.com/sitemap.xml'], sitemap: 'only' });
     const batch = bodyOf({ ...EMPTY_FORM, kind: 'batch', urls, include: '/a/*', maxMinutes: '1.5' });
     expect(batch).toEqual({ urls: ['https://example.com/', 'https://example.org/a'], maxDurationMs: 90_000 });
+  });
+
+  it('takes lines without a scheme, and of a batch those that are no URL where these are to be left out', () => {
+    const typed = { ...EMPTY_FORM, urls: '127.0.0.1:4555\nexample.com' };
+    expect(bodyOf(typed).urls).toEqual(['http://127.0.0.1:4555', 'https://example.com']);
+    const isTaken = (form: object) => z.safeParse(jobFormSchema, { ...typed, ...form }).success;
+    expect(isTaken({})).toBe(true);
+    const mixed = { kind: 'batch', urls: 'https://example.com/\nno URL' };
+    expect(isTaken(mixed)).toBe(false);
+    expect(isTaken({ ...mixed, ignoreInvalidUrls: true })).toBe(true);
   });
 
   it('puts more options into those of the form', () => {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Body } from '../../api/types.ts';
+import { fullUrl, isPageUrl, linesOf } from '../../format/full-url.ts';
 
 export type CrawlBody = Body<'startCrawl'>;
 export type BatchBody = Body<'startBatch'>;
@@ -24,15 +25,9 @@ function isObjectText(text: string): boolean {
 }
 
 /** What is typed into the form: texts as they are, a list as one entry a line. */
-export const jobFormSchema = z.object({
+const fields = z.object({
   kind: z.enum(['crawl', 'sitemap', 'batch']),
-  urls: z.string().check(
-    z.refine((text) => linesOf(text).length > 0, 'Enter at least one URL.'),
-    z.refine(
-      (text) => linesOf(text).every((line) => /^https?:\/\/\S+$/i.test(line)),
-      'Each line must be a URL that begins with http:// or https://.',
-    ),
-  ),
+  urls: z.string().check(z.refine((text) => linesOf(text).length > 0, 'Enter at least one URL.')),
   include: z.string(),
   exclude: z.string(),
   allowedDomains: z.string(),
@@ -70,7 +65,18 @@ export const jobFormSchema = z.object({
   webhookSecret: z.string(),
   more: json,
 });
-export type JobForm = z.output<typeof jobFormSchema>;
+export type JobForm = z.output<typeof fields>;
+
+export const jobFormSchema = fields.check(
+  z.refine(
+    ({ urls, ignoreInvalidUrls, kind }) =>
+      (kind === 'batch' && ignoreInvalidUrls) || linesOf(urls).every(isPageUrl),
+    {
+      path: ['urls'],
+      error: 'Each line must be the URL of a page, such as https://example.com/.',
+    },
+  ),
+);
 
 export const EMPTY_FORM: JobForm = {
   kind: 'crawl',
@@ -137,12 +143,6 @@ export const FIELD_OF: Readonly<Record<string, keyof JobForm>> = {
   maxLoginWalls: 'more',
 };
 
-export const linesOf = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
 const limitOf = (text: string, unit = 1): number | null =>
   text.trim() === '' ? null : Math.round(Number(text) * unit);
 
@@ -188,7 +188,7 @@ const crawlFields = (form: JobForm): Record<string, unknown> => ({
 
 /** The request of the form, without what is the default. */
 export function bodyOf(form: JobForm): CrawlBody & BatchBody {
-  const urls = linesOf(form.urls);
+  const urls = linesOf(form.urls).map(fullUrl);
   const { options: moreOptions, ...more } = objectOf(form.more) as { options?: object };
   const options = { ...pageOptions(form), ...moreOptions };
   const body = {

@@ -11,13 +11,14 @@ import {
   RotateCw,
   Trash2,
 } from 'lucide-react';
-import { lazy, type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import type { Job } from '../../api/types.ts';
 import { plural } from '../../format/format.ts';
 import { Badge, StatusBadge } from '../../kit/badge.tsx';
 import { Button, IconButton } from '../../kit/button.tsx';
 import { CopyButton } from '../../kit/copy-button.tsx';
 import { PageHeader, Row } from '../../kit/layout.tsx';
+import { lazyPart, PartPlace } from '../../kit/lazy-part.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../kit/menu.tsx';
 import { QueryView, Skeleton } from '../../kit/states.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
@@ -29,12 +30,12 @@ import { OverviewTab } from './overview-tab.tsx';
 import { jobQuery } from './queries.ts';
 import { allowedActions, type JobActions, useJobActions } from './use-job-actions.tsx';
 
-const PagesTab = lazy(async () => ({ default: (await import('../job-pages/pages-tab.tsx')).PagesTab }));
-const UrlsTab = lazy(async () => ({ default: (await import('../job-pages/urls-tab.tsx')).UrlsTab }));
-const TreeTab = lazy(async () => ({ default: (await import('../job-pages/tree-tab.tsx')).TreeTab }));
-const ExportsTab = lazy(async () => ({ default: (await import('./exports-tab.tsx')).ExportsTab }));
-const CompareTab = lazy(async () => ({ default: (await import('./compare-tab.tsx')).CompareTab }));
-const SettingsTab = lazy(async () => ({ default: (await import('./settings-tab.tsx')).SettingsTab }));
+const PagesTab = lazyPart(() => import('../job-pages/pages-tab.tsx'), 'PagesTab');
+const UrlsTab = lazyPart(() => import('../job-pages/urls-tab.tsx'), 'UrlsTab');
+const TreeTab = lazyPart(() => import('../job-pages/tree-tab.tsx'), 'TreeTab');
+const ExportsTab = lazyPart(() => import('./exports-tab.tsx'), 'ExportsTab');
+const CompareTab = lazyPart(() => import('./compare-tab.tsx'), 'CompareTab');
+const SettingsTab = lazyPart(() => import('./settings-tab.tsx'), 'SettingsTab');
 
 const route = getRouteApi('/signed-in/jobs/$id');
 
@@ -42,7 +43,7 @@ export function JobPage() {
   const { id } = route.useParams();
   const query = useQuery(jobQuery(id));
   return (
-    <QueryView query={query} skeleton={<Skeleton lines={4} height={64} />}>
+    <QueryView isPage query={query} skeleton={<Skeleton lines={4} height={64} />}>
       {(job) => <OneJob job={job} />}
     </QueryView>
   );
@@ -87,7 +88,7 @@ function OneJob({ job }: { readonly job: Job }) {
 }
 
 const lately = (content: ReactNode) => (
-  <Suspense fallback={<Skeleton lines={6} height={40} />}>{content}</Suspense>
+  <PartPlace meanwhile={<Skeleton lines={6} height={40} />}>{content}</PartPlace>
 );
 
 const About = ({ job }: { readonly job: Job }) => (

@@ -1,47 +1,48 @@
-import { useQuery } from '@tanstack/react-query';
 import type { Job } from '../../api/types.ts';
 import { formatDateTime, plural, words } from '../../format/format.ts';
 import { Field, Select } from '../../kit/field.tsx';
-import { jobHost, jobName } from './job-name.ts';
-import { siblingsQuery } from './queries.ts';
+import type { useEarlierJobs } from './earlier-jobs.ts';
+import { jobName } from './job-name.ts';
 
-/** Another job of the same site, for a comparison; the newest first. */
+/** Another job of the same site, for a comparison: those from the same URL first, the newest first. */
 export function JobPicker({
   label,
   hint,
-  job,
+  jobs: { same, others, error, isThere },
   value,
   onChange,
 }: {
   readonly label: string;
-  readonly hint?: string;
-  readonly job: Job;
+  readonly hint: string;
+  readonly jobs: ReturnType<typeof useEarlierJobs>;
   readonly value: string;
   readonly onChange: (id: string) => void;
 }) {
-  const { data, error } = useQuery(siblingsQuery(jobHost(job)));
-  const others = (data?.items ?? []).filter(({ id }) => id !== job.id);
-  const isListed = value === '' || others.some(({ id }) => id === value);
+  const all = [...same, ...others];
+  const isNone = isThere && all.length === 0;
   return (
     <Field
       label={label}
-      {...(hint !== undefined && {
-        hint:
-          others.length === 0 && data
-            ? 'No other job of this site yet: clone this one and run it again later.'
-            : hint,
-      })}
+      hint={isNone ? 'No other job of this site has pages yet: clone this one and run it again later.' : hint}
       {...(error !== null && { error: 'The other jobs could not be loaded.' })}
     >
       <Select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">Choose a job</option>
-        {!isListed && <option value={value}>{value}</option>}
-        {others.map((other) => (
-          <option key={other.id} value={other.id}>
-            {`${formatDateTime(other.createdAt)} · ${jobName(other)} · ${plural(other.progress.pages, 'page')} · ${words(other.status)}`}
-          </option>
-        ))}
+        {value === '' && <option value="">Choose a job</option>}
+        {value !== '' && all.every(({ id }) => id !== value) && <option value={value}>{value}</option>}
+        <Group label="From the same URL" jobs={same} />
+        <Group label="Other jobs of the site" jobs={others} />
       </Select>
     </Field>
   );
 }
+
+const Group = ({ label, jobs }: { readonly label: string; readonly jobs: readonly Job[] }) =>
+  jobs.length > 0 && (
+    <optgroup label={label}>
+      {jobs.map((job) => (
+        <option key={job.id} value={job.id}>
+          {`${formatDateTime(job.createdAt)} · ${jobName(job)} · ${plural(job.progress.pages, 'page')} · ${words(job.status)}`}
+        </option>
+      ))}
+    </optgroup>
+  );

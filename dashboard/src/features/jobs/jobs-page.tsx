@@ -28,7 +28,7 @@ export function JobsPage() {
     const query = { ...listFilter(search, Date.now()), limit: PAGE_SIZE, ...(cursor && { cursor }) };
     return api.get('/v1/jobs', { query, signal });
   });
-  const isFiltered = Object.keys(search).length > 0;
+  const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
     <>
       <PageHeader

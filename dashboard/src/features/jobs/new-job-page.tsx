@@ -33,7 +33,7 @@ export function NewJobPage() {
 function ClonedForm({ id }: { readonly id: string }) {
   const query = useQuery(cloneQuery(id));
   return (
-    <QueryView query={query} skeleton={<Skeleton lines={4} height={120} />}>
+    <QueryView isPage query={query} skeleton={<Skeleton lines={4} height={120} />}>
       {(job) => <JobFormPage start={cloneOf(job)} />}
     </QueryView>
   );

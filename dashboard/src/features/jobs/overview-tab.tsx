@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Job } from '../../api/types.ts';
 import { formatBytes, formatDuration, formatNumber, formatPercent, plural } from '../../format/format.ts';
 import { Card, Columns, Figure, ProgressBar, Stack } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { Notice, QueryView, Skeleton } from '../../kit/states.tsx';
 import { Time, useNow } from '../../kit/time.tsx';
 import { Causes } from './causes.tsx';
@@ -45,7 +46,11 @@ function Progress({ job }: { readonly job: Job }) {
   const rate = useRate(job);
   if (!isOpen(job)) {
     if (job.stopMessage === null) return null;
-    return <Notice tone={job.status === 'failed' ? 'bad' : 'warn'}>{job.stopMessage}</Notice>;
+    return (
+      <Notice tone={job.status === 'failed' ? 'bad' : 'warn'}>
+        <Sentence text={job.stopMessage} />
+      </Notice>
+    );
   }
   const share = jobShare(job);
   const left = rate !== null && rate > 0 ? ((all - ended) / rate) * 1000 : null;
@@ -64,7 +69,11 @@ function Progress({ job }: { readonly job: Job }) {
         </span>
       </div>
       <ProgressBar value={all === 0 ? undefined : share} label="URLs ended" />
-      {job.stopMessage !== null && <p className={styles.stopping}>{job.stopMessage}</p>}
+      {job.stopMessage !== null && (
+        <p className={styles.stopping}>
+          <Sentence text={job.stopMessage} />
+        </p>
+      )}
     </Card>
   );
 }
@@ -79,7 +88,9 @@ function Waits({ job }: { readonly job: Job }) {
         {waits.map(({ host, code, message, until, tasks }) => (
           <li key={`${host} ${code} ${until}`}>
             <strong>{host}</strong>
-            {`: ${message} ${plural(tasks, 'URL waits', 'URLs wait')}; they may go on `}
+            {': '}
+            <Sentence text={message} />
+            {` ${plural(tasks, 'URL waits', 'URLs wait')}; they may go on `}
             <Time at={until} />.
           </li>
         ))}

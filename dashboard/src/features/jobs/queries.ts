@@ -30,7 +30,7 @@ export const jobQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data !== undefined && isOpen(state.data) ? 5_000 : false),
   });
 
-/** A job shows its first hundred start URLs; those of a longer batch are its URLs. */
+/** A job shows its first hundred start URLs; all of them are among its URLs. */
 const SHOWN_SEEDS = 100;
 const MOST_SEEDS = 10_000;
 
@@ -40,20 +40,24 @@ export const cloneQuery = (id: string) =>
     queryKey: ['job-clone', id],
     queryFn: async ({ signal }) => {
       const job = await api.get('/v1/jobs/{id}', { params: { id }, signal });
-      if (job.kind !== 'batch' || job.seeds.length < SHOWN_SEEDS) return job;
+      if (job.seeds.length < SHOWN_SEEDS) return job;
       const seeds: string[] = [];
       let cursor: string | null = null;
-      do {
-        const query = { kind: 'page' as const, limit: 1_000, ...(cursor !== null && { cursor }) };
+      let isMore = true;
+      // They were the first that the job knew, so they are over with the first answer that has none.
+      while (isMore && seeds.length < MOST_SEEDS) {
+        const query = { kind: 'any' as const, depth: 0, limit: 1_000, ...(cursor !== null && { cursor }) };
         const page: Data<'listJobRows'> = await api.get('/v1/jobs/{id}/rows', {
           params: { id },
           query,
           signal,
         });
-        for (const { url } of page.items) seeds.push(url);
+        const found = page.items.filter(({ foundBy }) => foundBy === 'seed');
+        for (const { url } of found) seeds.push(url);
         cursor = page.nextCursor;
-      } while (cursor !== null && seeds.length < MOST_SEEDS);
-      return { ...job, seeds };
+        isMore = cursor !== null && found.length > 0;
+      }
+      return seeds.length > job.seeds.length ? { ...job, seeds } : job;
     },
     staleTime: 60_000,
   });

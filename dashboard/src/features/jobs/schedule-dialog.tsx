@@ -3,13 +3,14 @@ import * as z from 'zod/mini';
 import { api } from '../../api/client.ts';
 import type { Body } from '../../api/types.ts';
 import { shortUrl } from '../../format/format.ts';
+import { fullUrl, linesOf } from '../../format/full-url.ts';
 import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Field, TextInput } from '../../kit/field.tsx';
 import { Row, Stack } from '../../kit/layout.tsx';
 import { FormFailure, useServerForm } from '../../kit/server-form.tsx';
 import { toast } from '../../kit/toasts.tsx';
-import { bodyOf, type JobForm, linesOf } from './job-form.ts';
+import { bodyOf, type JobForm } from './job-form.ts';
 
 const schema = z.object({
   name: z.string().check(z.minLength(1, 'Give the schedule a name.')),
@@ -26,7 +27,7 @@ export function ScheduleDialog({
   readonly onClose: () => void;
 }) {
   const navigate = useNavigate();
-  const [first = ''] = linesOf(job.urls);
+  const [first = ''] = linesOf(job.urls).map(fullUrl);
   const form = useServerForm({
     schema,
     defaultValues: {

@@ -3,12 +3,13 @@ import { Radar } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { formatNumber } from '../../format/format.ts';
+import { fullUrl, isPageUrl, linesOf } from '../../format/full-url.ts';
 import { Button } from '../../kit/button.tsx';
 import { ExternalLink } from '../../kit/external-link.tsx';
 import { Segmented } from '../../kit/field.tsx';
 import { Card, Row, Stack } from '../../kit/layout.tsx';
 import { FailureNotice, Notice } from '../../kit/states.tsx';
-import { type JobForm, linesOf } from './job-form.ts';
+import type { JobForm } from './job-form.ts';
 import styles from './new-job.module.css';
 
 const MOST_LISTED = 1_000;
@@ -18,7 +19,7 @@ const LISTED = 'map.listed';
 
 /** Which URLs near the start belong to the scope: those of the start page and of sitemaps, by a map. */
 async function previewScope(form: JobForm) {
-  const [first = ''] = linesOf(form.urls);
+  const [first = ''] = linesOf(form.urls).map(fullUrl);
   const map = await api.post('/v1/map', {
     body: {
       url: form.kind === 'sitemap' && URL.canParse(first) ? new URL('/', first).href : first,
@@ -53,7 +54,7 @@ export function ScopePreview({
   const [side, setSide] = useState<'in' | 'out'>('in');
   const preview = useMutation({ mutationFn: previewScope, onSuccess: ({ id }) => onMapped(id) });
   const found = preview.data;
-  const canRun = linesOf(form.urls).some((line) => URL.canParse(line));
+  const canRun = linesOf(form.urls).some(isPageUrl);
   return (
     <Card
       title="Scope preview"

@@ -49,11 +49,12 @@ const Share = ({
 );
 
 export function StatusCodes({ jobId, summary }: PartProps) {
-  const most = Math.max(...summary.statusCodes.map(({ urls }) => urls));
+  const most = Math.max(0, ...summary.statusCodes.map(({ urls }) => urls));
   return (
     <Card title="Answers" isFlush>
       <Table
         label="Answers by status code"
+        empty="No server has answered yet. The status codes of answers are counted here."
         rows={summary.statusCodes.slice(0, MOST_ROWS)}
         keyOf={({ statusCode }) => String(statusCode)}
         columns={[
@@ -92,6 +93,7 @@ export const Engines = ({ jobId, summary }: PartProps) => (
   <Card title="Engines" isFlush>
     <Table
       label="Engines"
+      empty="No request was made yet. The engines that fetch pages are compared here."
       rows={summary.engines}
       keyOf={({ engine }) => String(engine)}
       columns={[
@@ -134,6 +136,7 @@ export const Hosts = ({ jobId, summary }: PartProps) => (
   >
     <Table
       label="Hosts"
+      empty="No URL is known yet. The hosts of the job are listed here."
       rows={summary.hosts.slice(0, MOST_ROWS)}
       keyOf={({ host }) => host}
       columns={[

@@ -54,6 +54,7 @@ export function KeysCard({ account }: { readonly account?: string }) {
       id: 'actions',
       head: <span className="visually-hidden">Actions</span>,
       align: 'end',
+      isOneLine: true,
       cell: (key) =>
         key.revokedAt === null && (
           <Row>

@@ -1,12 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../api/client.ts';
-import { Button } from '../../kit/button.tsx';
-import { Dialog } from '../../kit/dialog.tsx';
 import { Field, Select } from '../../kit/field.tsx';
-import { Row, Stack } from '../../kit/layout.tsx';
-import { SecretOnce } from '../../kit/secret-once.tsx';
-import { FailureNotice } from '../../kit/states.tsx';
+import { FormDialog, SecretDialog, useSubmit } from '../../kit/form-dialog.tsx';
 import type { Key } from './queries.ts';
 
 const OVERLAPS = [
@@ -26,68 +21,42 @@ export function RotateKeyDialog({
   readonly onClose: () => void;
   readonly account?: string;
 }) {
-  const client = useQueryClient();
   const [overlap, setOverlap] = useState(86_400);
   const [secret, setSecret] = useState<string | null>(null);
-  const [failure, setFailure] = useState<unknown>(null);
-  const [isBusy, setIsBusy] = useState(false);
+  const submit = useSubmit({
+    refresh: ['keys'],
+    check: () => ({}),
+    async send() {
+      const body = { overlapSeconds: overlap, ...(account !== undefined && { account }) };
+      const made = await api.post('/v1/keys/{id}/rotate', { params: { id: of?.id ?? '' }, body });
+      setSecret(made.secret);
+    },
+  });
   const close = () => {
     setSecret(null);
-    setFailure(null);
+    submit.reset();
     onClose();
   };
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (of === null) return;
-    setIsBusy(true);
-    setFailure(null);
-    try {
-      const body = { overlapSeconds: overlap, ...(account !== undefined && { account }) };
-      const made = await api.post('/v1/keys/{id}/rotate', { params: { id: of.id }, body });
-      setSecret(made.secret);
-      await client.invalidateQueries({ queryKey: ['keys'] });
-    } catch (cause) {
-      setFailure(cause);
-    } finally {
-      setIsBusy(false);
-    }
-  };
+  const title = `Rotate the key “${of?.name}”`;
+  if (secret !== null) return <SecretDialog onClose={close} title={title} secret={secret} label="key" />;
   return (
-    <Dialog
+    <FormDialog
       isOpen={of !== null}
       onClose={close}
-      title={`Rotate the key “${of?.name}”`}
+      title={title}
       about="It gets a new secret with the same rights."
+      action="Rotate key"
+      submit={submit}
     >
-      {secret !== null ? (
-        <Stack>
-          <SecretOnce secret={secret} label="key" />
-          <Row align="end">
-            <Button onClick={close}>Done</Button>
-          </Row>
-        </Stack>
-      ) : (
-        <form onSubmit={submit}>
-          <Stack>
-            <Field label="The old secret is valid">
-              <Select value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
-                {OVERLAPS.map(([seconds, label]) => (
-                  <option key={seconds} value={seconds}>
-                    {label}
-                  </option>
-                ))}
-              </Select>
-            </Field>
-            {failure !== null && <FailureNotice failure={failure} />}
-            <Row align="end">
-              <Button onClick={close}>Cancel</Button>
-              <Button kind="primary" type="submit" isBusy={isBusy}>
-                Rotate key
-              </Button>
-            </Row>
-          </Stack>
-        </form>
-      )}
-    </Dialog>
+      <Field label="The old secret is valid">
+        <Select value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
+          {OVERLAPS.map(([seconds, label]) => (
+            <option key={seconds} value={seconds}>
+              {label}
+            </option>
+          ))}
+        </Select>
+      </Field>
+    </FormDialog>
   );
 }

@@ -1,4 +1,5 @@
 import type { Body } from '../../api/types.ts';
+import { fullUrl, isPageUrl, linesOf } from '../../format/full-url.ts';
 import { DEFAULT_TIMING, type Timing, timingBody } from '../../kit/schedule-field.tsx';
 
 export const CHANNELS = ['webhook', 'email', 'slack', 'discord', 'teams', 'ntfy'] as const;
@@ -37,18 +38,10 @@ export const emptyForm = (url: string | undefined): MonitorForm => ({
   address: '',
 });
 
-export const linesOf = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
-const isUrl = (text: string): boolean => /^https?:\/\/[^\s/]+/i.test(text);
-
 /** What is wrong, by the name of the field, in words that say what to do. */
 export function problemsOf(form: MonitorForm): Readonly<Partial<Record<keyof MonitorForm, string>>> {
   const urls = linesOf(form.urls);
-  const wrong = urls.find((url) => !isUrl(url));
+  const wrong = urls.find((url) => !isPageUrl(url));
   return {
     ...(form.name.trim() === '' && { name: 'Enter a name; messages begin with it.' }),
     ...(urls.length === 0 && { urls: 'Enter the URL to watch, such as https://example.com/pricing.' }),
@@ -83,7 +76,7 @@ function watchOf({ watch, watched, withScreenshot }: MonitorForm) {
 
 /** The request for what was entered. */
 export function bodyOf(form: MonitorForm): Body<'createMonitor'> {
-  const urls = linesOf(form.urls);
+  const urls = linesOf(form.urls).map(fullUrl);
   const first = urls[0] ?? '';
   const selectors = linesOf(form.ignoreSelectors);
   const patterns = linesOf(form.ignorePatterns);

@@ -1,21 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { Pause, Play, RefreshCw, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { RefreshCw } from 'lucide-react';
 import { api } from '../../api/client.ts';
 import type { Data } from '../../api/types.ts';
 import { formatNumber, plural } from '../../format/format.ts';
 import { StatusBadge } from '../../kit/badge.tsx';
-import { Button } from '../../kit/button.tsx';
 import { CodeBlock } from '../../kit/code-block.tsx';
-import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { ExternalLink } from '../../kit/external-link.tsx';
 import { Card, Columns, Figure, Fold, KeyValues, PageHeader, Row, Stack } from '../../kit/layout.tsx';
 import { timingText } from '../../kit/schedule-field.tsx';
+import { StandingActions } from '../../kit/standing-actions.tsx';
 import { Notice, QueryView } from '../../kit/states.tsx';
 import { Time } from '../../kit/time.tsx';
-import { toast } from '../../kit/toasts.tsx';
-import { useAction } from '../../kit/use-action.ts';
 import { Changes } from './changes.tsx';
 
 type Monitor = Data<'getMonitor'>;
@@ -29,7 +25,11 @@ export function MonitorPage() {
     // A check lasts seconds, and begins at once where a monitor is new or is told to check.
     refetchInterval: 3_000,
   });
-  return <QueryView query={monitor}>{(found) => <Loaded monitor={found} />}</QueryView>;
+  return (
+    <QueryView isPage query={monitor}>
+      {(found) => <Loaded monitor={found} />}
+    </QueryView>
+  );
 }
 
 function Loaded({ monitor }: { readonly monitor: Monitor }) {
@@ -45,7 +45,20 @@ function Loaded({ monitor }: { readonly monitor: Monitor }) {
             <span>{`checks ${timingText(monitor.schedule)}`}</span>
           </Row>
         }
-        actions={<Actions monitor={monitor} />}
+        actions={
+          <StandingActions
+            family="monitors"
+            kind="monitor"
+            of={monitor}
+            run={{
+              label: 'Check now',
+              icon: RefreshCw,
+              done: 'A check is under way; what it finds appears here.',
+            }}
+            resumed="checks again"
+            deleted="Its changes are deleted with it; the jobs of its checks stay."
+          />
+        }
       />
       <Stack>
         <Columns min="narrow">
@@ -74,59 +87,6 @@ function Loaded({ monitor }: { readonly monitor: Monitor }) {
         <Changes monitor={monitor.id} />
         <Settings monitor={monitor} />
       </Stack>
-    </>
-  );
-}
-
-function Actions({ monitor: { id, name, status } }: { readonly monitor: Monitor }) {
-  const navigate = useNavigate();
-  const action = useAction(['monitors']);
-  const [isDeleting, setIsDeleting] = useState(false);
-  const params = { id };
-  const pause = () => api.post('/v1/monitors/{id}/pause', { params });
-  const resume = () => api.post('/v1/monitors/{id}/resume', { params });
-  return (
-    <>
-      <Button
-        icon={RefreshCw}
-        isBusy={action.isBusy}
-        onClick={() =>
-          action.run(
-            () => api.post('/v1/monitors/{id}/run', { params }),
-            'A check is under way; what it finds appears here.',
-          )
-        }
-      >
-        Check now
-      </Button>
-      {status === 'active' ? (
-        <Button
-          icon={Pause}
-          onClick={() => action.run(pause, `“${name}” is paused.`, () => void action.run(resume))}
-        >
-          Pause
-        </Button>
-      ) : (
-        <Button icon={Play} onClick={() => action.run(resume, `“${name}” checks again.`)}>
-          Resume
-        </Button>
-      )}
-      <Button kind="danger" icon={Trash2} onClick={() => setIsDeleting(true)}>
-        Delete
-      </Button>
-      <ConfirmDialog
-        isOpen={isDeleting}
-        onClose={() => setIsDeleting(false)}
-        title={`Delete the monitor “${name}”?`}
-        about="Its changes are deleted with it; the jobs of its checks stay. This cannot be undone."
-        action="Delete monitor"
-        typeToConfirm={name}
-        onConfirm={async () => {
-          await api.delete('/v1/monitors/{id}', { params });
-          toast.done(`“${name}” is deleted.`);
-          await navigate({ to: '/monitors' });
-        }}
-      />
     </>
   );
 }

@@ -34,7 +34,13 @@ const COLUMNS: readonly Column<Monitor>[] = [
     cell: ({ target, urls }) =>
       `${{ urls: '', site: 'Site ', sitemap: 'Sitemap ' }[target]}${shortUrl(urls[0] ?? '')}${urls.length > 1 ? ` and ${urls.length - 1} more` : ''}`,
   },
-  { id: 'when', head: 'Checks', isSecondary: true, cell: ({ schedule }) => timingText(schedule) },
+  {
+    id: 'when',
+    head: 'Checks',
+    isSecondary: true,
+    isOneLine: true,
+    cell: ({ schedule }) => timingText(schedule),
+  },
   { id: 'last', head: 'Last check', cell: ({ lastCheck }) => <LastCheck check={lastCheck} /> },
   { id: 'changed', head: 'Last change', cell: ({ lastChangeAt }) => <Time at={lastChangeAt} /> },
   { id: 'status', head: 'State', cell: ({ status }) => <StatusBadge status={status} /> },

@@ -1,15 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { problemOf } from '../../api/api-error.ts';
+import { useState } from 'react';
 import { api } from '../../api/client.ts';
-import { Button } from '../../kit/button.tsx';
 import { CodeSamples } from '../../kit/code-samples.tsx';
-import { Dialog } from '../../kit/dialog.tsx';
 import { Checkbox, Field, Segmented, Select, TextArea, TextInput } from '../../kit/field.tsx';
+import { FormDialog, type Submit, useSubmit } from '../../kit/form-dialog.tsx';
 import { Fold, Row, Stack } from '../../kit/layout.tsx';
 import { ScheduleField } from '../../kit/schedule-field.tsx';
-import { FailureNotice } from '../../kit/states.tsx';
 import { toast } from '../../kit/toasts.tsx';
 import { bodyOf, CHANNELS, type Channel, emptyForm, type MonitorForm, problemsOf } from './monitor-form.ts';
 import { WatchPreview } from './watch-preview.tsx';
@@ -31,143 +27,117 @@ export function NewMonitorDialog({
   readonly url: string | undefined;
   readonly onClose: () => void;
 }) {
-  const client = useQueryClient();
   const navigate = useNavigate();
   const [form, setForm] = useState(() => emptyForm(url));
-  const [isChecked, setIsChecked] = useState(false);
-  const [failure, setFailure] = useState<unknown>(null);
-  const [isBusy, setIsBusy] = useState(false);
-  const problems = isChecked ? problemsOf(form) : {};
   const set = (change: Partial<MonitorForm>) => setForm((before) => ({ ...before, ...change }));
-
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setIsChecked(true);
-    if (Object.keys(problemsOf(form)).length > 0) return;
-    setIsBusy(true);
-    setFailure(null);
-    try {
+  const submit = useSubmit({
+    refresh: ['monitors'],
+    check: () => problemsOf(form),
+    async send() {
       const made = await api.post('/v1/monitors', {
         body: bodyOf(form),
         idempotencyKey: crypto.randomUUID(),
       });
-      await client.invalidateQueries({ queryKey: ['monitors'] });
       toast.done(`“${made.name}” watches from now on. The first check makes the baseline.`);
       await navigate({ to: '/monitors/$id', params: { id: made.id } });
-    } catch (cause) {
-      setFailure(cause);
-    } finally {
-      setIsBusy(false);
-    }
-  };
+    },
+  });
 
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       shape="wide"
       title="New monitor"
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="new-monitor" isBusy={isBusy}>
-            Create monitor
-          </Button>
-        </>
+      action="Create monitor"
+      submit={submit}
+      below={
+        <Fold title="As code">
+          <CodeSamples request={{ method: 'POST', path: '/v1/monitors', body: bodyOf(form) }} />
+        </Fold>
       }
     >
-      <form id="new-monitor" onSubmit={submit} noValidate>
-        <Stack>
-          <Field label="Name" error={problems.name ?? problemOf(failure, 'name')}>
-            <TextInput
-              value={form.name}
-              placeholder="Price of the chair"
-              onChange={(event) => set({ name: event.target.value })}
-            />
-          </Field>
-          <Segmented
-            label="What to watch"
-            value={form.target}
-            onChange={(target) => set({ target })}
-            options={[
-              { value: 'urls', label: 'Pages' },
-              { value: 'site', label: 'Whole site' },
-              { value: 'sitemap', label: 'Sitemap' },
-            ]}
-          />
-          <Field
-            label={
-              { urls: 'URLs, one on each line', site: 'Start of the site', sitemap: 'URL of the sitemap' }[
-                form.target
-              ]
-            }
-            error={problems.urls ?? problemOf(failure, form.target)}
+      <Field label="Name" error={submit.errorOf('name')}>
+        <TextInput
+          value={form.name}
+          placeholder="Price of the chair"
+          onChange={(event) => set({ name: event.target.value })}
+        />
+      </Field>
+      <Segmented
+        label="What to watch"
+        value={form.target}
+        onChange={(target) => set({ target })}
+        options={[
+          { value: 'urls', label: 'Pages' },
+          { value: 'site', label: 'Whole site' },
+          { value: 'sitemap', label: 'Sitemap' },
+        ]}
+      />
+      <Field
+        label={
+          { urls: 'URLs, one on each line', site: 'Start of the site', sitemap: 'URL of the sitemap' }[
+            form.target
+          ]
+        }
+        error={submit.errorOf('urls', form.target)}
+      >
+        <TextArea
+          rows={form.target === 'urls' ? 3 : 1}
+          value={form.urls}
+          placeholder="https://example.com/pricing"
+          onChange={(event) => set({ urls: event.target.value })}
+        />
+      </Field>
+      <ScheduleField
+        value={form.timing}
+        onChange={(timing) => set({ timing })}
+        failure={submit.failure}
+        prefix="schedule."
+      />
+      <Row align="start">
+        <Field label="Tell me by">
+          <Select
+            value={form.channel}
+            onChange={(event) => set({ channel: event.target.value as MonitorForm['channel'] })}
           >
-            <TextArea
-              rows={form.target === 'urls' ? 3 : 1}
-              value={form.urls}
-              placeholder="https://example.com/pricing"
-              onChange={(event) => set({ urls: event.target.value })}
-            />
+            <option value="none">only here</option>
+            {CHANNELS.map((channel) => (
+              <option key={channel}>{channel}</option>
+            ))}
+          </Select>
+        </Field>
+        {form.channel !== 'none' && (
+          <Field
+            label="Address"
+            hint={CHANNEL_HINTS[form.channel]}
+            error={submit.errorOf('address', 'notify')}
+          >
+            <TextInput value={form.address} onChange={(event) => set({ address: event.target.value })} />
           </Field>
-          <ScheduleField
-            value={form.timing}
-            onChange={(timing) => set({ timing })}
-            failure={failure}
-            prefix="schedule."
-          />
-          <Row align="start">
-            <Field label="Tell me by">
-              <Select
-                value={form.channel}
-                onChange={(event) => set({ channel: event.target.value as MonitorForm['channel'] })}
-              >
-                <option value="none">only here</option>
-                {CHANNELS.map((channel) => (
-                  <option key={channel}>{channel}</option>
-                ))}
-              </Select>
-            </Field>
-            {form.channel !== 'none' && (
-              <Field
-                label="Address"
-                hint={CHANNEL_HINTS[form.channel]}
-                error={problems.address ?? problemOf(failure, 'notify')}
-              >
-                <TextInput value={form.address} onChange={(event) => set({ address: event.target.value })} />
-              </Field>
-            )}
-          </Row>
-          <Fold title="What counts as a change">
-            <Stack>
-              <WhatCounts form={form} set={set} problems={problems} failure={failure} />
-              <WatchPreview form={form} />
-            </Stack>
-          </Fold>
-          {failure !== null && <FailureNotice failure={failure} />}
-          <Fold title="As code">
-            <CodeSamples request={{ method: 'POST', path: '/v1/monitors', body: bodyOf(form) }} />
-          </Fold>
+        )}
+      </Row>
+      <Fold title="What counts as a change">
+        <Stack>
+          <WhatCounts form={form} set={set} submit={submit} />
+          <WatchPreview form={form} />
         </Stack>
-      </form>
-    </Dialog>
+      </Fold>
+    </FormDialog>
   );
 }
 
 function WhatCounts({
   form,
   set,
-  problems,
-  failure,
+  submit,
 }: {
   readonly form: MonitorForm;
   readonly set: (change: Partial<MonitorForm>) => void;
-  readonly problems: ReturnType<typeof problemsOf>;
-  readonly failure: unknown;
+  readonly submit: Submit;
 }) {
   return (
     <>
-      <Field label="Compare" error={problemOf(failure, 'watch')}>
+      <Field label="Compare" error={submit.errorOf('watch')}>
         <Select
           value={form.watch}
           onChange={(event) => set({ watch: event.target.value as MonitorForm['watch'] })}
@@ -182,7 +152,7 @@ function WhatCounts({
       {(form.watch === 'selectors' || form.watch === 'fields') && (
         <Field
           label={form.watch === 'fields' ? 'Fields, one on each line' : 'CSS selectors, one on each line'}
-          error={problems.watched}
+          error={submit.errorOf('watched')}
         >
           <TextArea
             rows={2}
@@ -196,14 +166,14 @@ function WhatCounts({
         checked={form.withScreenshot}
         onChange={(event) => set({ withScreenshot: event.target.checked })}
       />
-      <Field label="Leave out elements (CSS selectors)" error={problemOf(failure, 'ignore.selectors')}>
+      <Field label="Leave out elements (CSS selectors)" error={submit.errorOf('ignore.selectors')}>
         <TextArea
           rows={2}
           value={form.ignoreSelectors}
           onChange={(event) => set({ ignoreSelectors: event.target.value })}
         />
       </Field>
-      <Field label="Leave out text (regular expressions)" error={problemOf(failure, 'ignore.patterns')}>
+      <Field label="Leave out text (regular expressions)" error={submit.errorOf('ignore.patterns')}>
         <TextArea
           rows={2}
           value={form.ignorePatterns}
@@ -211,10 +181,7 @@ function WhatCounts({
         />
       </Field>
       <Row align="start">
-        <Field
-          label="At least so many percent"
-          error={problems.sharePercent ?? problemOf(failure, 'threshold')}
-        >
+        <Field label="At least so many percent" error={submit.errorOf('sharePercent', 'threshold')}>
           <TextInput
             inputMode="decimal"
             value={form.sharePercent}
@@ -222,7 +189,7 @@ function WhatCounts({
           />
         </Field>
         {form.target !== 'urls' && (
-          <Field label="Pages at most" error={problems.maxPages ?? problemOf(failure, 'maxPages')}>
+          <Field label="Pages at most" error={submit.errorOf('maxPages')}>
             <TextInput
               inputMode="numeric"
               value={form.maxPages}

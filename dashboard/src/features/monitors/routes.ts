@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.tsx';
+import { readOnly } from '../../app/read-search.ts';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export interface MonitorsSearch {
@@ -11,10 +12,12 @@ export interface MonitorsSearch {
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/monitors',
-  validateSearch: ({ new: isNew, url }: Record<string, unknown>): MonitorsSearch => ({
-    ...(isNew === true && { new: true }),
-    ...(typeof url === 'string' && url !== '' && { url }),
-  }),
+  validateSearch: readOnly(
+    ({ new: isNew, url }): MonitorsSearch => ({
+      ...(isNew === true && { new: true }),
+      ...(typeof url === 'string' && url !== '' && { url }),
+    }),
+  ),
   component: lazyPage(() => import('./monitors-page.tsx'), 'MonitorsPage'),
 });
 
@@ -24,10 +27,10 @@ export type ChangeKind = (typeof CHANGE_KINDS)[number];
 const monitorRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/monitors/$id',
-  validateSearch: ({ kind }: Record<string, unknown>): { readonly kind?: ChangeKind } => {
+  validateSearch: readOnly(({ kind }): { readonly kind?: ChangeKind } => {
     const known = CHANGE_KINDS.find((name) => name === kind);
     return known === undefined ? {} : { kind: known };
-  },
+  }),
   component: lazyPage(() => import('./monitor-page.tsx'), 'MonitorPage'),
 });
 

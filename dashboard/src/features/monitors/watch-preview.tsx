@@ -1,15 +1,16 @@
 import { useMutation } from '@tanstack/react-query';
 import { Eye } from 'lucide-react';
 import { api } from '../../api/client.ts';
+import { fullUrl, linesOf } from '../../format/full-url.ts';
 import { Button } from '../../kit/button.tsx';
 import { CodeBlock } from '../../kit/code-block.tsx';
 import { Row, Stack } from '../../kit/layout.tsx';
 import { FailureNotice } from '../../kit/states.tsx';
-import { bodyOf, linesOf, type MonitorForm } from './monitor-form.ts';
+import { bodyOf, type MonitorForm } from './monitor-form.ts';
 
 /** Fetches the first page now and shows the texts and fields that checks would compare. */
 export function WatchPreview({ form }: { readonly form: MonitorForm }) {
-  const url = linesOf(form.urls)[0];
+  const url = linesOf(form.urls).map(fullUrl)[0];
   const preview = useMutation({
     mutationFn: (page: string) => {
       const { watch, ignore } = bodyOf(form);

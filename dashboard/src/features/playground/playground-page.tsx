@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
 import { Play, Save, Square } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useCan } from '../../app/session-context.ts';
+import { fullUrl } from '../../format/full-url.ts';
 import { Button } from '../../kit/button.tsx';
 import { CodeSamples } from '../../kit/code-samples.tsx';
 import { Field, Segmented, TextInput } from '../../kit/field.tsx';
@@ -90,6 +92,22 @@ export function PlaygroundPage() {
     if (ended.kind === 'done') await setSearch({ job: ended.run.jobId });
   };
 
+  // The page that led here asks for a run; the form has the URL of the address a moment later.
+  const isAsked = useLocation({ select: ({ state: asked }) => asked.run === true });
+  const isReady = request.body.url === fullUrl(search.url ?? '');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that it is asked
+  useEffect(() => {
+    if (!isAsked || !isReady || !canScrape) return;
+    void setSearch({});
+    void run();
+  }, [isAsked, isReady]);
+  const runSample = () =>
+    navigate({
+      search: (before) => ({ ...before, url: new URL('/sample', location.href).href }),
+      state: { run: true },
+      replace: true,
+    });
+
   return (
     <>
       <form ref={form} onSubmit={run} noValidate>
@@ -170,7 +188,7 @@ export function PlaygroundPage() {
             rules={String(request.draft['extract.rules'] ?? '')}
             onRules={(rules) => set('extract.rules', rules)}
             onAskNetwork={() => set('formats', withFormat(request.draft, 'xhr'))}
-            onExample={() => set('url', new URL('/sample', location.href).href)}
+            onExample={() => void runSample()}
             onRetry={() => void run()}
           />
         </div>

@@ -5,6 +5,7 @@ import type { FieldProblem } from '../../api/api-error.ts';
 import { formatDuration, plural } from '../../format/format.ts';
 import { Button, LinkButton } from '../../kit/button.tsx';
 import { Card, ProgressBar, Stack } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { EmptyState, FailureState, QueryView, Skeleton } from '../../kit/states.tsx';
 import styles from './playground.module.css';
 import { messageAt } from './request/request-draft.ts';
@@ -75,7 +76,7 @@ function Content({ state, stored, onExample, onRetry, ...view }: ResultAreaProps
         <EmptyState
           icon={FlaskConical}
           title="Nothing was run yet"
-          actions={<Button onClick={onExample}>Use the sample page of this server</Button>}
+          actions={<Button onClick={onExample}>Scrape the sample page of this server</Button>}
         >
           Write the address of a page and press Run. Here stand the page, its Markdown, HTML, data, links and
           network, how long each step took, and why it was fetched the way it was.
@@ -134,7 +135,7 @@ const Refused = ({ problems }: { readonly problems: readonly FieldProblem[] }) =
     <ul className={styles.problems}>
       {problems.map(({ field, message }) => (
         <li key={`${field} ${message}`}>
-          <code>{field}</code>: {messageAt(field, field, message)}
+          <code>{field}</code>: <Sentence text={messageAt(field, field, message)} />
         </li>
       ))}
     </ul>

@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.tsx';
+import { readOnly } from '../../app/read-search.ts';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export const RESULT_TABS = [
@@ -28,7 +29,7 @@ export interface PlaygroundSearch {
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-function validateSearch(search: Record<string, unknown>): PlaygroundSearch {
+function readPlaygroundSearch(search: Record<string, unknown>): PlaygroundSearch {
   const { request } = search;
   const url = textOf(search.url);
   const job = textOf(search.job);
@@ -46,7 +47,7 @@ function validateSearch(search: Record<string, unknown>): PlaygroundSearch {
 export const playgroundRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/playground',
-  validateSearch,
+  validateSearch: readOnly(readPlaygroundSearch),
   component: lazyPage(() => import('./playground-page.tsx'), 'PlaygroundPage'),
 });
 

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Database, Play } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
 import { api } from '../../api/client.ts';
 import type { Body, Data } from '../../api/types.ts';
@@ -44,6 +44,13 @@ export function QueryPage() {
     mutationFn: () => api.post('/v1/query', { body: bodyOf(language, text) }),
     onMutate: () => void navigate({ search: (before) => ({ ...before, text }), replace: true }),
   });
+  // Another address than the one the page has written: a link, or the way back.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the address changes
+  useEffect(() => {
+    if (shared === undefined || shared === text) return;
+    setText(shared);
+    run.reset();
+  }, [shared]);
   const change = (next: QueryLanguage) => {
     setText(EXAMPLES[next][0]?.text ?? '');
     run.reset();

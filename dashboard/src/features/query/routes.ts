@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.tsx';
+import { readOnly } from '../../app/read-search.ts';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export type QueryLanguage = 'typed' | 'sql';
@@ -17,12 +18,14 @@ const textOf = (value: unknown): string | undefined =>
 const queryRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/query',
-  validateSearch: ({ language, text, view }: Record<string, unknown>): QuerySearch => ({
-    language: language === 'sql' ? 'sql' : 'typed',
-    view: view === 'chart' ? 'chart' : 'table',
-    // The router parses a text that is JSON into an object, and keeps parameters that the route does not name.
-    text: typeof text === 'object' && text !== null ? JSON.stringify(text, null, 2) : textOf(text),
-  }),
+  validateSearch: readOnly(
+    ({ language, text, view }): QuerySearch => ({
+      language: language === 'sql' ? 'sql' : 'typed',
+      view: view === 'chart' ? 'chart' : 'table',
+      // The router parses a text that is JSON into an object.
+      text: typeof text === 'object' && text !== null ? JSON.stringify(text, null, 2) : textOf(text),
+    }),
+  ),
   component: lazyPage(() => import('./query-page.tsx'), 'QueryPage'),
 });
 

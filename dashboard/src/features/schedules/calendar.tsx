@@ -1,8 +1,8 @@
 import { useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
-import { api } from '../../api/client.ts';
 import { EmptyState } from '../../kit/states.tsx';
+import { nextRunsQuery } from './queries.ts';
 import styles from './schedules.module.css';
 import type { Schedule } from './schedules-page.tsx';
 
@@ -15,14 +15,12 @@ const MOST = 30;
 export function Calendar({ schedules }: { readonly schedules: readonly Schedule[] }) {
   const active = schedules.filter(({ status }) => status === 'active').slice(0, MOST);
   const runs = useQueries({
-    queries: active.map(({ id, name }) => ({
-      queryKey: ['schedules', id, 'next'],
-      queryFn: async ({ signal }: { signal: AbortSignal }) => {
-        const { items } = await api.get('/v1/schedules/{id}/next', { params: { id }, signal });
-        return items.map(({ at }) => ({ id, name, at: new Date(at) }));
-      },
-    })),
-    combine: (results) => results.flatMap(({ data }) => data ?? []),
+    queries: active.map(({ id }) => nextRunsQuery(id)),
+    combine: (results) =>
+      results.flatMap(({ data }, index) => {
+        const { id = '', name = '' } = active[index] ?? {};
+        return (data?.items ?? []).map(({ at }) => ({ id, name, at: new Date(at) }));
+      }),
   });
   const byDay = Map.groupBy(
     runs.toSorted((a, b) => a.at.getTime() - b.at.getTime()),

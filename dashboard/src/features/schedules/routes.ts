@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.tsx';
+import { readOnly } from '../../app/read-search.ts';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export interface SchedulesSearch {
@@ -12,12 +13,14 @@ export interface SchedulesSearch {
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/schedules',
-  validateSearch: ({ new: isNew, job, view }: Record<string, unknown>): SchedulesSearch => ({
-    ...(isNew === true && { new: true }),
-    ...(typeof job === 'string' && job !== '' && { job }),
-    ...(typeof job === 'object' && job !== null && { job: JSON.stringify(job) }),
-    ...(view === 'calendar' && { view }),
-  }),
+  validateSearch: readOnly(
+    ({ new: isNew, job, view }): SchedulesSearch => ({
+      ...(isNew === true && { new: true }),
+      ...(typeof job === 'string' && job !== '' && { job }),
+      ...(typeof job === 'object' && job !== null && { job: JSON.stringify(job) }),
+      ...(view === 'calendar' && { view }),
+    }),
+  ),
   component: lazyPage(() => import('./schedules-page.tsx'), 'SchedulesPage'),
 });
 

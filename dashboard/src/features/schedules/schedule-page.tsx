@@ -1,22 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { CalendarClock, Pause, Play, Trash2, Zap } from 'lucide-react';
-import { useState } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { CalendarClock, Zap } from 'lucide-react';
 import { api } from '../../api/client.ts';
 import type { Data, Item } from '../../api/types.ts';
 import { formatDateTime, words } from '../../format/format.ts';
 import { Badge, StatusBadge } from '../../kit/badge.tsx';
-import { Button } from '../../kit/button.tsx';
 import { CodeBlock } from '../../kit/code-block.tsx';
-import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { Card, Columns, PageHeader, Row, Stack } from '../../kit/layout.tsx';
 import { ListView, useList } from '../../kit/list-view.tsx';
 import { timingText } from '../../kit/schedule-field.tsx';
+import { StandingActions } from '../../kit/standing-actions.tsx';
 import { EmptyState, QueryView } from '../../kit/states.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-import { toast } from '../../kit/toasts.tsx';
-import { useAction } from '../../kit/use-action.ts';
+import { nextRunsQuery } from './queries.ts';
 
 type Schedule = Data<'getSchedule'>;
 type Run = Item<'listScheduleRuns'>;
@@ -28,15 +25,16 @@ export function SchedulePage() {
     queryKey: ['schedules', id],
     queryFn: ({ signal }) => api.get('/v1/schedules/{id}', { params: { id }, signal }),
   });
-  return <QueryView query={schedule}>{(found) => <Loaded schedule={found} />}</QueryView>;
+  return (
+    <QueryView isPage query={schedule}>
+      {(found) => <Loaded schedule={found} />}
+    </QueryView>
+  );
 }
 
 function Loaded({ schedule }: { readonly schedule: Schedule }) {
   const { id, name, status } = schedule;
-  const next = useQuery({
-    queryKey: ['schedules', id, 'next'],
-    queryFn: ({ signal }) => api.get('/v1/schedules/{id}/next', { params: { id }, signal }),
-  });
+  const next = useQuery(nextRunsQuery(id));
   return (
     <>
       <PageHeader
@@ -48,7 +46,16 @@ function Loaded({ schedule }: { readonly schedule: Schedule }) {
             <span>{timingText(schedule)}</span>
           </Row>
         }
-        actions={<Actions schedule={schedule} />}
+        actions={
+          <StandingActions
+            family="schedules"
+            kind="schedule"
+            of={schedule}
+            run={{ label: 'Run now', icon: Zap, done: 'A run has started.' }}
+            resumed="runs again"
+            deleted="Its history is deleted with it; its jobs stay."
+          />
+        }
       />
       <Stack>
         <Runs schedule={id} />
@@ -69,54 +76,6 @@ function Loaded({ schedule }: { readonly schedule: Schedule }) {
           </Card>
         </Columns>
       </Stack>
-    </>
-  );
-}
-
-function Actions({ schedule: { id, name, status } }: { readonly schedule: Schedule }) {
-  const navigate = useNavigate();
-  const action = useAction(['schedules']);
-  const [isDeleting, setIsDeleting] = useState(false);
-  const params = { id };
-  const pause = () => api.post('/v1/schedules/{id}/pause', { params });
-  const resume = () => api.post('/v1/schedules/{id}/resume', { params });
-  return (
-    <>
-      <Button
-        icon={Zap}
-        isBusy={action.isBusy}
-        onClick={() => action.run(() => api.post('/v1/schedules/{id}/run', { params }), 'A run has started.')}
-      >
-        Run now
-      </Button>
-      {status === 'active' ? (
-        <Button
-          icon={Pause}
-          onClick={() => action.run(pause, `“${name}” is paused.`, () => void action.run(resume))}
-        >
-          Pause
-        </Button>
-      ) : (
-        <Button icon={Play} onClick={() => action.run(resume, `“${name}” runs again.`)}>
-          Resume
-        </Button>
-      )}
-      <Button kind="danger" icon={Trash2} onClick={() => setIsDeleting(true)}>
-        Delete
-      </Button>
-      <ConfirmDialog
-        isOpen={isDeleting}
-        onClose={() => setIsDeleting(false)}
-        title={`Delete the schedule “${name}”?`}
-        about="Its history is deleted with it; its jobs stay. This cannot be undone."
-        action="Delete schedule"
-        typeToConfirm={name}
-        onConfirm={async () => {
-          await api.delete('/v1/schedules/{id}', { params });
-          toast.done(`“${name}” is deleted.`);
-          await navigate({ to: '/schedules' });
-        }}
-      />
     </>
   );
 }

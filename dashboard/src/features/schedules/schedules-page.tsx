@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
     ),
   },
   { id: 'job', head: 'Job', isWide: true, isSecondary: true, cell: ({ job }) => jobText(job) },
-  { id: 'when', head: 'When', cell: timingText },
+  { id: 'when', head: 'When', isOneLine: true, cell: timingText },
   { id: 'next', head: 'Next run', cell: ({ nextRunAt }) => <Time at={nextRunAt} /> },
   { id: 'status', head: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
 ];

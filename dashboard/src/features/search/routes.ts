@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.tsx';
+import { readOnly } from '../../app/read-search.ts';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 export interface PageSearch {
@@ -10,10 +11,12 @@ export interface PageSearch {
 const searchRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/search',
-  validateSearch: ({ q, host }: Record<string, unknown>): PageSearch => ({
-    ...(q !== undefined && q !== '' && { q: String(q) }),
-    ...(typeof host === 'string' && host !== '' && { host }),
-  }),
+  validateSearch: readOnly(
+    ({ q, host }): PageSearch => ({
+      ...(['string', 'number', 'boolean'].includes(typeof q) && q !== '' && { q: String(q) }),
+      ...(typeof host === 'string' && host !== '' && { host }),
+    }),
+  ),
   component: lazyPage(() => import('./search-page.tsx'), 'SearchPage'),
 });
 

@@ -30,6 +30,7 @@ export function Credentials() {
       id: 'actions',
       head: <span className="visually-hidden">Actions</span>,
       align: 'end',
+      isOneLine: true,
       cell: (entry) => (
         <IconButton
           icon={Trash2}

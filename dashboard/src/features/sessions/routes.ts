@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.tsx';
+import { readOnly } from '../../app/read-search.ts';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 const TABS = ['sessions', 'credentials'] as const;
@@ -8,9 +9,9 @@ export type SessionsTab = (typeof TABS)[number];
 const listRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/sessions',
-  validateSearch: ({ tab }: Record<string, unknown>): { readonly tab: SessionsTab } => ({
+  validateSearch: readOnly(({ tab }): { readonly tab: SessionsTab } => ({
     tab: TABS.find((name) => name === tab) ?? 'sessions',
-  }),
+  })),
   component: lazyPage(() => import('./sessions-page.tsx'), 'SessionsPage'),
 });
 

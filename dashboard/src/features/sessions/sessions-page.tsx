@@ -70,6 +70,7 @@ function Sessions() {
     {
       id: 'state',
       head: 'State',
+      isOneLine: true,
       cell: ({ isExpired, expiresAt }) =>
         isExpired ? (
           <Badge tone="warn">expired</Badge>
@@ -83,6 +84,7 @@ function Sessions() {
       id: 'actions',
       head: <span className="visually-hidden">Actions</span>,
       align: 'end',
+      isOneLine: true,
       cell: (session) => (
         <Row>
           <Button size="small" onClick={() => setOpened(session.name)}>

@@ -4,6 +4,7 @@ import { api } from '../../api/client.ts';
 import { Badge } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { Card } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { EmptyState, FailureNotice, Skeleton } from '../../kit/states.tsx';
 import { Table } from '../../kit/table.tsx';
 
@@ -34,8 +35,8 @@ export function Doctor() {
           columns={[
             { id: 'state', head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
             { id: 'check', head: 'Check', cell: ({ check }) => check },
-            { id: 'found', head: 'Found', cell: ({ found }) => found },
-            { id: 'advice', head: 'What to do', cell: ({ advice }) => advice ?? '' },
+            { id: 'found', head: 'Found', cell: ({ found }) => <Sentence text={found} /> },
+            { id: 'advice', head: 'What to do', cell: ({ advice }) => <Sentence text={advice ?? ''} /> },
           ]}
         />
       )}

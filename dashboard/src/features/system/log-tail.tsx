@@ -79,6 +79,7 @@ export function LogTail() {
                 {
                   id: 'at',
                   head: 'Time',
+                  isOneLine: true,
                   cell: ({ at }) => (
                     <time dateTime={at} title={formatExact(at)}>
                       {TIME.format(new Date(at))}

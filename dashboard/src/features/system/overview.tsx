@@ -22,6 +22,9 @@ export function Overview() {
 /** A count that only the process that has the queue knows. */
 const countOf = (count: number | null): string => (count === null ? 'not known here' : formatNumber(count));
 
+const longestWait = (waiting: System['queues']['waiting']): number =>
+  Math.max(0, ...waiting.map(({ oldestMs }) => oldestMs));
+
 const Loaded = ({ system }: { readonly system: System }) => (
   <Stack>
     <Columns min="narrow">
@@ -52,6 +55,7 @@ const Loaded = ({ system }: { readonly system: System }) => (
         <KeyValues
           entries={[
             ['Hosts that wait', countOf(system.queues.waitingHosts)],
+            ['Longest wait for a worker', formatDuration(longestWait(system.queues.waiting))],
             ['Hosts at work', countOf(system.queues.activeHosts)],
             ['Deliveries that wait', formatNumber(system.queues.deliveries.pending)],
             ['Oldest delivery', formatDuration(system.queues.deliveries.oldestMs)],

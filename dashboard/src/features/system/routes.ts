@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.tsx';
+import { readOnly } from '../../app/read-search.ts';
 import { signedInRoute } from '../../app/root-route.tsx';
 
 const TABS = ['overview', 'doctor', 'log', 'settings'] as const;
@@ -18,7 +19,7 @@ export interface SystemSearch {
 const systemRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/system',
-  validateSearch: ({ tab, level, text }: Record<string, unknown>): SystemSearch => {
+  validateSearch: readOnly(({ tab, level, text }): SystemSearch => {
     const knownTab = TABS.find((name) => name === tab);
     const knownLevel = LEVELS.find((name) => name === level);
     return {
@@ -26,7 +27,7 @@ const systemRoute = createRoute({
       ...(knownLevel && { level: knownLevel }),
       ...(typeof text === 'string' && text !== '' && { text }),
     };
-  },
+  }),
   component: lazyPage(() => import('./system-page.tsx'), 'SystemPage'),
 });
 

@@ -5,6 +5,7 @@ import type { Item } from '../../api/types.ts';
 import { Badge } from '../../kit/badge.tsx';
 import { Field, TextInput } from '../../kit/field.tsx';
 import { Card } from '../../kit/layout.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { EmptyState, QueryView } from '../../kit/states.tsx';
 import { Table } from '../../kit/table.tsx';
 import styles from './system.module.css';
@@ -70,7 +71,12 @@ export function Settings() {
                   head: 'From',
                   cell: ({ source }) => <Badge tone={source === 'default' ? 'idle' : 'info'}>{source}</Badge>,
                 },
-                { id: 'about', head: 'About', isSecondary: true, cell: ({ description }) => description },
+                {
+                  id: 'about',
+                  head: 'About',
+                  isSecondary: true,
+                  cell: ({ description }) => <Sentence text={description} />,
+                },
               ]}
             />
           );

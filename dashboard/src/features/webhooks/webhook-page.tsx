@@ -11,6 +11,7 @@ import { Switch } from '../../kit/field.tsx';
 import { Card, PageHeader, Row, Stack } from '../../kit/layout.tsx';
 import { ListView, useList } from '../../kit/list-view.tsx';
 import { SecretOnce } from '../../kit/secret-once.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { EmptyState, QueryView } from '../../kit/states.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -29,7 +30,11 @@ export function WebhookPage() {
     queryKey: ['webhooks', id],
     queryFn: ({ signal }) => api.get('/v1/webhooks/{id}', { params: { id }, signal }),
   });
-  return <QueryView query={webhook}>{(found) => <Loaded webhook={found} />}</QueryView>;
+  return (
+    <QueryView isPage query={webhook}>
+      {(found) => <Loaded webhook={found} />}
+    </QueryView>
+  );
 }
 
 function Loaded({ webhook }: { readonly webhook: Webhook }) {
@@ -129,7 +134,7 @@ function Deliveries({ webhook: id }: { readonly webhook: string }) {
     { id: 'event', head: 'Event', cell: ({ event }) => <code>{event}</code> },
     { id: 'state', head: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
     { id: 'tries', head: 'Tries', align: 'end', isSecondary: true, cell: ({ attempts }) => attempts },
-    { id: 'reason', head: 'Reason', isWide: true, cell: ({ reason }) => reason ?? '' },
+    { id: 'reason', head: 'Reason', isWide: true, cell: ({ reason }) => <Sentence text={reason ?? ''} /> },
     {
       id: 'open',
       head: <span className="visually-hidden">Details</span>,

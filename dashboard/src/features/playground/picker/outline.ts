@@ -4,6 +4,7 @@ import type { SelectorStep } from './selectors.ts';
 export interface OutlineEntry {
   readonly key: number;
   readonly depth: number;
+  readonly tag: string;
   /** `span.price`, for people to read. */
   readonly name: string;
   /** The visible text of the element, cut. */
@@ -18,6 +19,10 @@ export interface Outline {
   readonly entries: readonly OutlineEntry[];
   /** The page has more elements than are listed. */
   readonly isCut: boolean;
+  /** What an element holds, in order: texts, and the keys of elements that are listed. */
+  childrenOf(key: number): readonly (string | number)[];
+  /** The element around another one; null for the outermost. */
+  parentOf(key: number): OutlineEntry | null;
   /** The element with its ancestors, for selectors. */
   stepsOf(key: number): readonly SelectorStep[];
   /** How many elements of the page match; 0 for a selector that the browser does not read. */
@@ -79,6 +84,7 @@ export function outlineOf(html: string): Outline {
   const part = shallowPart(html);
   const page = new DOMParser().parseFromString(withoutStyles(part), 'text/html');
   const elements: Element[] = [];
+  const keys = new Map<Node, number>();
   const entries: OutlineEntry[] = [];
   let isCut = part !== html;
   const waiting: { readonly element: Element; readonly depth: number }[] = [
@@ -91,6 +97,7 @@ export function outlineOf(html: string): Outline {
     }
     const { element, depth } = next;
     entries.push(entryOf(element, elements.length, depth));
+    keys.set(element, elements.length);
     elements.push(element);
     for (let child = element.lastElementChild; child !== null; child = child.previousElementSibling) {
       if (!HIDDEN.has(child.localName)) waiting.push({ element: child, depth: depth + 1 });
@@ -99,6 +106,17 @@ export function outlineOf(html: string): Outline {
   return {
     entries,
     isCut,
+    childrenOf(key) {
+      return [...(elements[key]?.childNodes ?? [])].flatMap((node): readonly (string | number)[] => {
+        if (node.nodeType === 3) return [(node.nodeValue ?? '').replace(/\s+/g, ' ')];
+        const child = keys.get(node);
+        return child === undefined ? [] : [child];
+      });
+    },
+    parentOf(key) {
+      const parent = elements[key]?.parentElement ?? null;
+      return parent === null ? null : (entries[keys.get(parent) ?? -1] ?? null);
+    },
     stepsOf(key) {
       const steps: SelectorStep[] = [];
       for (let each: Element | null = elements[key] ?? null; each !== null; each = each.parentElement) {
@@ -129,6 +147,7 @@ function entryOf(element: Element, key: number, depth: number): OutlineEntry {
   return {
     key,
     depth,
+    tag,
     name: cut(`${tag}${element.id === '' ? '' : `#${element.id}`}${classes.join('')}`, 60),
     // The text of a large element is that of all below it: its beginning is enough, and quickly found.
     text: cut(leadingText(element)),

@@ -1,9 +1,14 @@
+import { Maximize2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { Button } from '../../../kit/button.tsx';
+import { Segmented } from '../../../kit/field.tsx';
+import { Row, Stack } from '../../../kit/layout.tsx';
 import { Notice } from '../../../kit/states.tsx';
 import { FormatView } from '../result/format-view.tsx';
 import type { Run } from '../result/run.ts';
 import { ElementList } from './element-list.tsx';
 import { type OutlineEntry, outlineOf } from './outline.ts';
+import { PagePicture } from './page-picture.tsx';
 import styles from './picker.module.css';
 import { type Rules, rulesOf, rulesText } from './rule-draft.ts';
 import { RuleForm } from './rule-form.tsx';
@@ -26,6 +31,8 @@ export const PickerTab = (props: PickerTabProps) => (
 function Picker({ html, run, rules: text, onRules }: PickerTabProps & { readonly html: string }) {
   const outline = useMemo(() => outlineOf(html), [html]);
   const [picked, setPicked] = useState<OutlineEntry | null>(null);
+  const [look, setLook] = useState<'page' | 'list'>('page');
+  const around = picked === null ? null : outline.parentOf(picked.key);
   const rules = rulesOf(text);
   const change = (next: Rules) => onRules(rulesText(next));
   if (rules === null) {
@@ -37,7 +44,32 @@ function Picker({ html, run, rules: text, onRules }: PickerTabProps & { readonly
   }
   return (
     <div className={styles.picker}>
-      <ElementList outline={outline} picked={picked} onPick={setPicked} />
+      <Stack gap="small">
+        <Row align="between">
+          <Segmented
+            label="How elements are shown"
+            value={look}
+            onChange={setLook}
+            options={[
+              { value: 'page', label: 'Page' },
+              { value: 'list', label: 'List' },
+            ]}
+          />
+          <Button
+            size="small"
+            icon={Maximize2}
+            disabled={around === null}
+            onClick={() => around !== null && setPicked(around)}
+          >
+            Pick the element around it
+          </Button>
+        </Row>
+        {look === 'page' ? (
+          <PagePicture outline={outline} picked={picked} onPick={setPicked} />
+        ) : (
+          <ElementList outline={outline} picked={picked} onPick={setPicked} />
+        )}
+      </Stack>
       <RuleForm
         key={picked?.key}
         outline={outline}

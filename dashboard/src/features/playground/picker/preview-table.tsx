@@ -1,4 +1,5 @@
 import { shortUrl } from '../../../format/format.ts';
+import { Sentence } from '../../../kit/sentence.tsx';
 import { Table } from '../../../kit/table.tsx';
 import type { ReadPage } from '../stored-pages.ts';
 import styles from './picker.module.css';
@@ -36,7 +37,12 @@ const textOf = (value: unknown): string => {
 };
 
 function Value({ page, name }: { readonly page: ReadPage; readonly name: string }) {
-  if (page.error) return <span className={styles.bad}>{page.error.message}</span>;
+  if (page.error)
+    return (
+      <span className={styles.bad}>
+        <Sentence text={page.error.message} />
+      </span>
+    );
   const value = page.extracted?.[name];
   const problem = page.extractProblems?.find(({ path }) => path === name || path.startsWith(`${name}.`));
   const isNothing = value === null || value === undefined || (Array.isArray(value) && value.length === 0);
@@ -48,7 +54,11 @@ function Value({ page, name }: { readonly page: ReadPage; readonly name: string 
       ) : (
         <span className={styles.value}>{text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}</span>
       )}
-      {problem && <div className={styles.bad}>{problem.message}</div>}
+      {problem && (
+        <div className={styles.bad}>
+          <Sentence text={problem.message} />
+        </div>
+      )}
     </>
   );
 }

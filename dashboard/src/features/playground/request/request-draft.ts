@@ -1,3 +1,4 @@
+import { fullUrl, linesOf } from '../../../format/full-url.ts';
 import type { OptionField } from './option-field-types.ts';
 import { OPTION_FIELDS } from './option-fields.ts';
 
@@ -19,12 +20,6 @@ export const DEFAULT_FORMATS: readonly string[] = ['markdown', 'links', 'metadat
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const linesOf = (text: string): readonly string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 
 class WrongValue extends Error {}
 
@@ -94,12 +89,6 @@ const merged = (body: Fields, others: Fields): Fields => ({
     }),
   ),
 });
-
-/** The URL with the scheme that people leave out. */
-export function fullUrl(typed: string): string {
-  const text = typed.trim();
-  return text === '' || /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`;
-}
 
 function urlProblem(url: string): string | null {
   if (url === '') return 'Write the address of a page, such as https://example.com/.';

@@ -3,6 +3,7 @@ import { Badge, HttpStatus } from '../../../kit/badge.tsx';
 import { LinkButton } from '../../../kit/button.tsx';
 import { ExternalLink } from '../../../kit/external-link.tsx';
 import { Row, Stack } from '../../../kit/layout.tsx';
+import { Sentence } from '../../../kit/sentence.tsx';
 import { Notice } from '../../../kit/states.tsx';
 import { Tabs } from '../../../kit/tabs.tsx';
 import { Time } from '../../../kit/time.tsx';
@@ -36,7 +37,7 @@ export function ResultView({ run, tab, onTab, rules, onRules, onAskNetwork }: Re
       <Summary run={run} />
       {page.error && (
         <Notice tone="bad">
-          {page.error.message} <code>{page.error.code}</code>
+          <Sentence text={page.error.message} /> <code>{page.error.code}</code>
         </Notice>
       )}
       <Tabs

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { formatBytes, formatDuration, plural, words } from '../../../format/format.ts';
 import { Badge, HttpStatus, type Tone } from '../../../kit/badge.tsx';
 import { Row, Stack } from '../../../kit/layout.tsx';
+import { Sentence } from '../../../kit/sentence.tsx';
 import { QueryView, Skeleton } from '../../../kit/states.tsx';
 import styles from './result.module.css';
 import { type Attempt, whyQuery } from './run.ts';
@@ -23,7 +23,9 @@ export function WhyTab({ jobId, url }: { readonly jobId: string; readonly url: s
                 // biome-ignore lint/suspicious/noArrayIndexKey: sentences stand in the order of events
                 <li key={index}>
                   {attempt !== null && <AttemptFacts attempt={attempt} />}
-                  <p>{withCode(sentence)}</p>
+                  <p>
+                    <Sentence text={sentence} />
+                  </p>
                 </li>
               );
             })}
@@ -38,13 +40,6 @@ export function WhyTab({ jobId, url }: { readonly jobId: string; readonly url: s
     </QueryView>
   );
 }
-
-/** Names between backticks as code; the rest as it is. */
-const withCode = (sentence: string): ReactNode =>
-  sentence.split('`').map((part, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: parts stand in the order of the sentence
-    index % 2 === 1 ? <code key={index}>{part}</code> : part,
-  );
 
 /** The attempt that a sentence tells of: these begin with its number. */
 function attemptOf(sentence: string, attempts: readonly Attempt[]): Attempt | null {
