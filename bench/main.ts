@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { api } from './api.ts';
+import { capacity } from './capacity.ts';
 import { content } from './content.ts';
 import { crawl } from './crawl.ts';
 import { dashboard } from './dashboard.ts';
@@ -15,6 +16,7 @@ import { readers } from './readers.ts';
 import { render } from './render.ts';
 import { barsTable, circumstances, type Measured, pageOf, tableOf } from './report.ts';
 import { search } from './search.ts';
+import { tracing } from './tracing.ts';
 import { usage } from './usage.ts';
 
 const PARTS: readonly Part[] = [
@@ -23,12 +25,14 @@ const PARTS: readonly Part[] = [
   growth,
   api,
   readers,
+  tracing,
   extract,
   content,
   exports,
   search,
   usage,
   fleet,
+  capacity,
   dashboard,
 ];
 const USAGE = `usage: node bench/main.ts [${PARTS.map(({ name }) => name).join('|')} …] [--quick] [--pages DIR]`;
@@ -76,7 +80,6 @@ async function run(part: Part): Promise<Measured> {
       say: (line) => say(`  ${line}`),
     });
     const measured = { where: circumstances(Date.now(), isQuick), result };
-    mkdirSync(folder, { recursive: true });
     writeFileSync(fileOf(part), `${JSON.stringify(measured, null, 2)}\n`);
     return measured;
   } finally {
@@ -84,6 +87,8 @@ async function run(part: Part): Promise<Measured> {
   }
 }
 
+// Also where no part can be measured: the page then says so.
+mkdirSync(folder, { recursive: true });
 const measured: Measured[] = [];
 for (const part of chosen(names)) {
   try {
@@ -104,5 +109,6 @@ writeFileSync(`${folder}latest.md`, pageOf(all));
 const bars = measured.flatMap(({ result }) => result.bars);
 const missed = bars.filter((bar) => !isMet(bar)).length;
 if (bars.length > 0) say(`\n${tableOf(barsTable(bars))}`);
-say(missed === 0 ? '\nAll bars met.' : `\n${missed} of ${bars.length} bars missed.`);
+if (bars.length === 0) say('\nNo bar was measured.');
+else say(missed === 0 ? '\nAll bars met.' : `\n${missed} of ${bars.length} bars missed.`);
 say(`Written: ${folder}latest.md, and one JSON file per part beside it.`);

@@ -19,14 +19,18 @@ const API_KEY = 'measured-with-this-key-0123456789';
 const START_LIMIT_MS = 30_000;
 const ASK_AGAIN_MS = 50;
 
-export async function startServer(folder: string, liftedHost: string): Promise<MeasuredServer> {
+export async function startServer(
+  folder: string,
+  liftedHost: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<MeasuredServer> {
   mkdirSync(folder, { recursive: true });
   const policyFile = join(folder, 'policy.yaml');
   writeFileSync(policyFile, `domains:\n  "${liftedHost}":\n    rate: unlimited\n    concurrency: 64\n`);
   const port = await freePort();
   const log = createWriteStream(join(folder, 'server.log'));
   await once(log, 'open');
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SCRAPIFIE_'));
+  const own = Object.entries(process.env).filter(([name]) => !/^(?:SCRAPIFIE|OTEL)_/.test(name));
   const child = spawn(LAUNCHER, ['serve', '--port', String(port), '--host', '127.0.0.1'], {
     cwd: folder,
     env: {
@@ -37,6 +41,7 @@ export async function startServer(folder: string, liftedHost: string): Promise<M
       SCRAPIFIE_POLICY_FILE: policyFile,
       SCRAPIFIE_LOG_LEVEL: 'info',
       SCRAPIFIE_METRICS_FROM: '127.0.0.1',
+      ...settings,
     },
     stdio: ['ignore', log, log],
   });

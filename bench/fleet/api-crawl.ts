@@ -22,6 +22,7 @@ export async function crawlThroughApi(
   { origin, apiKey }: { readonly origin: string; readonly apiKey: string },
   urls: readonly string[],
   concurrency: number,
+  options: Readonly<Record<string, unknown>> = {},
 ): Promise<ApiCrawl> {
   const ask = async <T>(path: string, body?: unknown): Promise<T> => {
     const response = await fetch(origin + path, {
@@ -33,7 +34,10 @@ export async function crawlThroughApi(
     if (!response.ok) throw new Error(`${path} answers ${response.status}: ${text.slice(0, 300)}`);
     return (JSON.parse(text) as { data: T }).data;
   };
-  const { id } = await ask<JobView>('/v1/crawl', { urls, concurrency, maxPages: null, sitemap: 'skip' });
+  const { id } = await ask<JobView>('/v1/crawl', {
+    ...{ urls, concurrency, maxPages: null, sitemap: 'skip' },
+    ...options,
+  });
   for (const endAt = performance.now() + LIMIT_MS; performance.now() < endAt; ) {
     const { createdAt, finishedAt, progress } = await ask<JobView>(`/v1/jobs/${id}`);
     if (finishedAt !== null) {

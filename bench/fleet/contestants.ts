@@ -13,7 +13,7 @@ import type { Place } from './place.ts';
 import type { SiteGroup, Sites } from './sites.ts';
 
 export const CONCURRENCY = 64;
-const API_KEY = 'measured-with-this-key-0123456789';
+export const API_KEY = 'measured-with-this-key-0123456789';
 const JOB_PER_URL = fileURLToPath(new URL('./job-per-url.ts', import.meta.url));
 const STOP_MS = 40_000;
 /** A host stays owned a second after its last task. */
@@ -153,7 +153,7 @@ export function jobPerUrl({ place }: Ground, addsKnown: boolean): Contestant {
         return {
           ...NOTHING,
           ...{ pages, seconds, redisCommands, redisSteps, redisBytes },
-          ...{ walBytes: 0, databaseBytes: 0 },
+          ...{ walBytes: 0, databaseBytes: 0, s3Writes: 0 },
           standing: NOTHING,
           faults: errors + Math.abs((groups[at]?.pages ?? 0) - pages),
           cpuSeconds: Object.fromEntries(

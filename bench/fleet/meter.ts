@@ -3,7 +3,17 @@ import type { Place } from './place.ts';
 import { type ProcessTimes, processTimes, treeSeconds } from './process-times.ts';
 
 /** Whose processor time is told apart. `proxy` is the process that measures, where the proxy runs. */
-export const KINDS = ['workers', 'api', 'scheduler', 'proxy', 'PostgreSQL', 'Redis', 'S3', 'site'] as const;
+export const KINDS = [
+  'workers',
+  'browsers',
+  'api',
+  'scheduler',
+  'proxy',
+  'PostgreSQL',
+  'Redis',
+  'S3',
+  'site',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** What was used so far. */
@@ -21,6 +31,8 @@ export interface Usage {
   /** The size of the database with its indexes. */
   readonly databaseBytes: number;
   readonly s3Requests: number;
+  /** Those that write an object, which cost the most where requests are paid for. */
+  readonly s3Writes: number;
 }
 
 export interface Meter {
@@ -52,6 +64,7 @@ export function createMeter({ place, processes, database, sitePid }: MeterOption
     const s3 = all.filter(({ parent, name }) => parent === process.pid && S3_NAMES.test(name));
     return {
       workers: ofRoles(all, ({ role }) => role === 'all' || role === 'http-worker'),
+      browsers: ofRoles(all, ({ role }) => role === 'browser-worker'),
       api: ofRoles(all, ({ role }) => role === 'api'),
       scheduler: ofRoles(all, ({ role }) => role === 'scheduler'),
       proxy: sum(Object.values(process.cpuUsage())) / 1e6,
@@ -77,7 +90,8 @@ export function createMeter({ place, processes, database, sitePid }: MeterOption
         statements: Number(row.statements),
         walBytes: Number(row.wal),
         databaseBytes: Number(row.size),
-        s3Requests: place.s3Requests(),
+        s3Requests: place.s3Requests().all,
+        s3Writes: place.s3Requests().writes,
       };
     },
   };
@@ -95,12 +109,13 @@ export function usedBetween(before: Usage, after: Usage): Usage {
     walBytes: after.walBytes - before.walBytes,
     databaseBytes: after.databaseBytes - before.databaseBytes,
     s3Requests: after.s3Requests - before.s3Requests,
+    s3Writes: after.s3Writes - before.s3Writes,
   };
 }
 
 async function redisCommands(origin: string): Promise<number> {
   const text = await (await fetch(`${origin}/metrics`)).text();
-  const value = /^scrapifie_redis_commands (\d+)/m.exec(text)?.[1];
+  const value = /^scrapifie_redis_commands_total (\d+)/m.exec(text)?.[1];
   if (value === undefined) throw new Error(`${origin} does not count its commands to Redis.`);
   return Number(value);
 }

@@ -26,8 +26,8 @@ export interface Place {
   /** The size of one of its databases. */
   databaseBytes(url: string): Promise<number>;
   redisInfo(): Promise<RedisInfo>;
-  /** Requests that the object store has answered; not a number where it keeps no log of them. */
-  s3Requests(): number;
+  /** Requests that the object store has answered, and those among them that write; not a number where it keeps no log of them. */
+  s3Requests(): { readonly all: number; readonly writes: number };
   close(): Promise<void>;
 }
 
@@ -123,7 +123,9 @@ export async function openPlace(): Promise<Place> {
   }
 }
 
-function requestsIn(log: string): number {
-  if (!existsSync(log)) return Number.NaN;
-  return readFileSync(log, 'utf8').split(' HTTP/1.1" ').length - 1;
+function requestsIn(log: string): { all: number; writes: number } {
+  if (!existsSync(log)) return { all: Number.NaN, writes: Number.NaN };
+  const text = readFileSync(log, 'utf8');
+  const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  return { all: count(/ HTTP\/1\.1" /g), writes: count(/"(?:PUT|POST) \S+ HTTP\/1\.1" /g) };
 }

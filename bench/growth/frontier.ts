@@ -8,10 +8,9 @@ import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.t
 import { draftCrawl } from '../../src/jobs/job-draft.ts';
 import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
 import type { JobId } from '../../src/model/ids.ts';
-import type { NewPage } from '../../src/model/page.ts';
-import type { NewTask, Task } from '../../src/model/task.ts';
 import type { Completion, HostLease, Store } from '../../src/ports/store.ts';
 import { randomFrom } from '../../test/site/random.ts';
+import { completionOf } from './completion.ts';
 import { createWorld } from './world.ts';
 
 export type FrontierCommand = { readonly name: 'fill' | 'sample' | 'close' };
@@ -38,7 +37,6 @@ const [, , place = '', urls = '', hosts = ''] = process.argv;
 const world = createWorld(Number(hosts), Number(urls), randomFrom(7));
 const store = await openStore();
 await store.migrate();
-const record = randomBytes(1_500);
 let now = 1_800_000_000_000;
 
 async function openStore(): Promise<Store> {
@@ -47,53 +45,6 @@ async function openStore(): Promise<Store> {
   mkdirSync(place, { recursive: true });
   return createSqliteStore({ path: join(place, 'frontier.db'), now: () => now });
 }
-
-function randomBytes(length: number): Uint8Array {
-  const random = randomFrom(length);
-  return Uint8Array.from({ length }, () => Math.floor(random() * 256));
-}
-
-const pageOf = (url: string): NewPage => ({
-  url,
-  finalUrl: url,
-  statusCode: 200,
-  contentType: 'text/html; charset=utf-8',
-  charset: 'utf-8',
-  fetchedAt: now,
-  depth: 1,
-  contentHash: null,
-  textHash: '0123456789abcdef0123456789abcdef',
-  bytes: 21_000,
-  title: 'Some words of a title',
-  etag: null,
-  lastModified: null,
-  duplicateOf: null,
-  errorCode: null,
-  errorMessage: null,
-  record,
-});
-
-const completionOf = (lease: HostLease, task: Task, discovered: readonly NewTask[]): Completion => ({
-  lease,
-  taskId: task.id,
-  jobSeq: task.jobSeq,
-  end: { state: 'done', rule: null },
-  trace: [
-    {
-      engine: 'http',
-      proxyTier: null,
-      reason: 'cheapest',
-      outcome: 'ok',
-      statusCode: 200,
-      ms: 12,
-      bytes: 21_000,
-      at: '2027-01-15T08:00:00.000Z',
-    },
-  ],
-  bytes: 21_000,
-  page: pageOf(task.url),
-  discovered,
-});
 
 async function leases(): Promise<HostLease[]> {
   const offers = await store.offerHosts(HOSTS_AT_ONCE);
@@ -129,7 +80,9 @@ async function fill(): Promise<void> {
     const claims = await Promise.all(taken.map((lease) => store.claimTasks(lease, 1, [])));
     await commit(
       taken.flatMap((lease, at) =>
-        (claims[at] ?? []).map((task) => completionOf(lease, task, world.firstLinks(lease.key, task.id))),
+        (claims[at] ?? []).map((task) =>
+          completionOf(lease, task, now, world.firstLinks(lease.key, task.id)),
+        ),
       ),
     );
     await release(taken);
@@ -153,7 +106,7 @@ async function sample(): Promise<Omit<FrontierAnswer, 'urls' | 'rssBytes' | 'sec
       continue;
     }
     const completions = taken.flatMap((lease, at) =>
-      (claims[at] ?? []).map((task) => completionOf(lease, task, world.laterLinks(lease.key, task.id))),
+      (claims[at] ?? []).map((task) => completionOf(lease, task, now, world.laterLinks(lease.key, task.id))),
     );
     const completeAt = performance.now();
     await commit(completions);
