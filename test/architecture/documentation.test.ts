@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { withChartSettings } from '../../scripts/chart-settings.ts';
 import {
   errorsTable,
   exitCodesTable,
+  metricsTable,
   queryFieldsTable,
   settingsTable,
   withSection,
@@ -47,6 +49,16 @@ describe('docs/configuration.md', () => {
 it('docs/query.md is up to date with the catalogue of fields', () => {
   const page = read('docs/query.md');
   expect(page, stale).toBe(withSection(page, 'fields', queryFieldsTable()));
+});
+
+it('the schema of the Helm chart lists the settings that its values take', () => {
+  const schema = read('deploy/helm/scrapifie/values.schema.json');
+  expect(schema, stale).toBe(withChartSettings(schema));
+});
+
+it('docs/metrics.md is up to date with the metrics of the program', () => {
+  const page = read('docs/metrics.md');
+  expect(page, stale).toBe(withSection(page, 'metrics', metricsTable()));
 });
 
 describe('.env.example', () => {

@@ -46,6 +46,7 @@ const LAYERS = [
   'ports',
   'model',
   'observe',
+  'tracing',
   'errors',
   'config',
 ];

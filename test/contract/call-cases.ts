@@ -51,6 +51,21 @@ export function callCases(holds: Claim<Queue>): void {
     expect(most).toBeLessThanOrEqual(4);
   });
 
+  holds('counts calls that wait, and tells how long the oldest of them has', async (queue) => {
+    expect(await queue.oldestCallMs(RENDER)).toBe(0);
+    const { signals, handle } = endlessHandler();
+    await queue.answer(RENDER, 1, handle);
+    const leaving = new AbortController();
+    const how = { ...HOW, signal: leaving.signal };
+    const calls = [1, 2, 3].map((rank) => queue.call(RENDER, {}, { ...how, rank }).catch(() => null));
+    await until(async () => expect(await queue.depth(RENDER)).toEqual({ waiting: 2, active: 1 }));
+    await until(async () => expect(await queue.oldestCallMs(RENDER)).toBeGreaterThan(20));
+    expect(signals).toHaveLength(1);
+    leaving.abort();
+    await Promise.all(calls);
+    await until(async () => expect(await queue.oldestCallMs(RENDER)).toBe(0));
+  });
+
   holds('shares nothing but JSON with the other side', async (queue) => {
     const kept: { list: number[] } = { list: [1] };
     await queue.answer(RENDER, 1, async (request) => {

@@ -62,3 +62,19 @@ it('an index of the first version is used on, and takes private pages', async ()
   expect(await found(false)).toEqual([7]);
   expect((await found(true)).sort()).toEqual([7, 8]);
 });
+
+it('an index of a newer version is refused, and stays as it is', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'scrapifie-search-'));
+  const path = join(dir, 'search.db');
+  const newer = new DatabaseSync(path);
+  newer.exec('CREATE TABLE entries (of_the_future TEXT); PRAGMA user_version = 99');
+  newer.close();
+  const { driver: index, close } = await openIn(dir);
+  onTestFinished(close);
+  await expect(index.listJobs({ after: null, limit: 1 })).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' });
+  const after = new DatabaseSync(path, { readOnly: true });
+  expect(after.prepare('SELECT name FROM pragma_table_info(?)').all('entries')).toEqual([
+    { name: 'of_the_future' },
+  ]);
+  after.close();
+});

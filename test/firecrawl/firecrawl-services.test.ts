@@ -1,4 +1,5 @@
 import { afterEach, expect, it, onTestFinished } from 'vitest';
+import type { JobId } from '../../src/model/ids.ts';
 import { startChatServer } from '../llm/chat-server.ts';
 import { type FirecrawlWorld, openFirecrawlWorld } from './firecrawl-world.ts';
 import { type SearxngOptions, startSearxng } from './searxng-server.ts';
@@ -6,14 +7,26 @@ import { type SearxngOptions, startSearxng } from './searxng-server.ts';
 let world: FirecrawlWorld;
 afterEach(() => world.close());
 
+interface Answer {
+  readonly success: boolean;
+  readonly id: JobId;
+  readonly code?: string;
+  readonly error?: string;
+  readonly data: {
+    readonly web: readonly { readonly title: string }[];
+    readonly news: readonly object[];
+    readonly images: readonly object[];
+    readonly json?: unknown;
+  };
+}
+
 async function post(path: string, body: object) {
   const answer = await fetch(`${world.origin}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${world.secret}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: answers are compared as they are
-  return { status: answer.status, body: (await answer.json()) as any };
+  return { status: answer.status, body: (await answer.json()) as Answer };
 }
 
 async function searchWorld(options: Partial<SearxngOptions> = {}) {
@@ -74,7 +87,7 @@ it('leaves out results of a SearXNG that have no web address', async () => {
   await searchWorld({ broken, hits: 2 });
   const { status, body } = await post('/v2/search', { query: 'turnips' });
   expect(status).toBe(200);
-  expect(body.data.web.map(({ title }: { title: string }) => title)).toEqual(['Hit 0', 'Hit 1']);
+  expect(body.data.web.map(({ title }) => title)).toEqual(['Hit 0', 'Hit 1']);
 });
 
 it('says why a SearXNG cannot be used', async () => {

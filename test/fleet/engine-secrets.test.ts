@@ -277,7 +277,7 @@ describe.skipIf(EXECUTABLE === null)(
       await command(['sessions', 'list', '--json']);
       await command(['sessions', 'show', 'typed', '--json']);
       await command(['credentials', 'list', '--json']);
-      await command(['doctor', '--json', '--port', '0']);
+      await command(['doctor', '--json', '--no-scrape', '--port', '0']);
       // One page by command: it comes, its way out is closed, it may not be asked for like this.
       const header = ['--header', `authorization: Bearer ${THEIRS.authorization}`];
       const scraped = await command(['scrape', `${site.origin}/`, ...header]);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Fleet, startFleet } from '../../fleet/fleet.ts';
 import { fleetHealth } from '../../fleet/fleet-health.ts';
@@ -17,7 +18,8 @@ beforeAll(async () => {
   fleet = await startFleet({
     dir,
     size: { api: 2, 'http-worker': 1, scheduler: 1 },
-    settings: { allowPrivate: true, drainMs: 5_000 },
+    // Longer than the pause between two looks of the fleet at the readiness of its processes.
+    settings: { allowPrivate: true, drainMs: 20_000, drainNoticeMs: 4_000 },
   });
 }, START_MS);
 afterAll(async () => {
@@ -31,13 +33,14 @@ async function readHealth(): Promise<number> {
   return response.status;
 }
 
-async function scrapeSample(): Promise<{ status: number; answer: unknown }> {
+async function scrapeSample(): Promise<{ status: number; retryAfter: string | null; answer: unknown }> {
   const response = await fetch(`${fleet.origin}/v1/scrape`, {
     method: 'POST',
     headers: { authorization: `Bearer ${fleet.apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ url: `${fleet.origin}${SAMPLE_PATH}` }),
   });
-  return { status: response.status, answer: await response.json() };
+  const { status, headers } = response;
+  return { status, retryAfter: headers.get('retry-after'), answer: await response.json() };
 }
 
 /** Calls with a cookie or a key, as JSON; the proxy sends one after the other to the two APIs. */
@@ -111,6 +114,43 @@ describe('a fleet on this machine', { timeout: START_MS }, () => {
       api.resume();
     }
     await vi.waitFor(() => expect(api.state).toBe('ready'), WAIT);
+  });
+
+  it('is restarted process by process while clients use it, and no request fails but by an honest refusal', async () => {
+    const restarted = fleet.processes.map(({ restarts }) => restarts);
+    let isOver = false;
+    const failures: string[] = [];
+    let scraped = 0;
+    /** Keeps its connection, sends no Idempotency-Key, and comes back when it was told to. */
+    async function client(): Promise<void> {
+      while (!isOver) {
+        const { status, retryAfter, answer } = await scrapeSample().catch((error: Error) => ({
+          ...{ status: 0, retryAfter: null, answer: `${error.message}: ${String(error.cause)}` },
+        }));
+        if (status === 200) scraped += 1;
+        else if ((status === 503 || status === 429) && retryAfter !== null)
+          await pause(1_000 * Number(retryAfter));
+        else failures.push(`${status} ${JSON.stringify(answer)}`);
+        // The load is that of people; the restarts need the machine too.
+        await pause(50);
+      }
+    }
+    const clients = Array.from({ length: 3 }, client);
+    for (const one of fleet.processes) {
+      const before = scraped;
+      await one.restart();
+      await vi.waitFor(async () => {
+        await one.look();
+        expect(one.state).toBe('ready');
+      }, WAIT);
+      await vi.waitFor(() => expect(scraped).toBeGreaterThan(before), WAIT);
+    }
+    isOver = true;
+    await Promise.all(clients);
+    expect(failures).toEqual([]);
+    expect(fleet.processes.map(({ restarts }) => restarts)).toEqual(restarted.map((count) => count + 1));
+    const ends = fleet.processes.map(({ exits }) => exits.at(-1));
+    expect(ends.map((end) => [end?.code, end?.asked])).toEqual(ends.map(() => [0, 'stop']));
   });
 
   it('stops in order and leaves nothing behind', async () => {

@@ -93,6 +93,8 @@ export function launch(
       TEST_CLOCK_STEP_FILE: join(cwd, STEP_FILE),
       ...(poison === undefined ? {} : { TEST_POISON_URL: poison.url, TEST_POISON_WAY: poison.way }),
       ...(trusts === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusts }),
+      // No balancer has to notice that it stops.
+      SCRAPIFIE_DRAIN_NOTICE_MS: '0',
       ...variablesOf(settings),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listMetrics } from '../../scripts/metric-list.ts';
 import { ROLES, type Role } from '../../src/config/settings.ts';
 import { POSTGRES_MIGRATIONS } from '../../src/drivers/store-postgres/schema/migrations.ts';
 import { EXIT } from '../../src/errors/registry.ts';
@@ -13,6 +14,16 @@ import { endMembers, launch, type MemberSettings } from './member.ts';
 const LIMIT_MS = 90_000;
 const PARTS = ROLES.filter((role) => role !== 'all');
 const ANSWERS_THE_API: ReadonlySet<Role> = new Set(['api', 'all']);
+
+/** Which roles of a fleet have the metrics that docs/metrics.md says are of these processes. */
+const HAS: Readonly<Record<string, readonly Role[]>> = {
+  'every process': ROLES,
+  'workers that fetch': ['http-worker', 'all'],
+  'API and scheduler': ['api', 'scheduler', 'all'],
+  'processes with browsers': ['browser-worker', 'stealth-worker', 'all'],
+  scheduler: ['scheduler', 'all'],
+  'with Redis': ROLES,
+};
 
 let dir: string;
 let site: RemoteSite;
@@ -46,7 +57,9 @@ describe('each role', { timeout: LIMIT_MS }, () => {
     expect((await look(origin, '/readyz')).body.data).toMatchObject({ status: 'ready' });
     const metrics = await look(origin, '/metrics');
     expect(metrics.status).toBe(200);
-    expect(metrics.text).toContain('scrapifie_redis_commands');
+    const names = [...metrics.text.matchAll(/^# TYPE (scrapifie_\w+) /gm)].map(([, name]) => name);
+    const listed = listMetrics().filter(({ of }) => HAS[of]?.includes(role) === true);
+    expect(names.sort()).toEqual(listed.map(({ name }) => name).sort());
     const here = createApiClient(() => origin, crew.apiKey);
     const answers = [
       await here.get('/v1/jobs'),

@@ -180,7 +180,7 @@ describe('crawl --resume', () => {
     for (const path of allUrls) expect(site.countOf(`${host}${path}`)).toBeLessThanOrEqual(2);
   });
 
-  it('goes on after Ctrl-C, which ends cleanly with 130', async () => {
+  it('goes on after Ctrl-C, and after its terminal was closed, which both end cleanly with 130', async () => {
     const { out, args, host } = crawlArgs('interrupted', '--rate', '120');
     const first = startCommand(args);
     await untilPages(out, 20);
@@ -191,6 +191,10 @@ describe('crawl --resume', () => {
     const report = readReport(out);
     expect(report).toMatchObject({ status: 'running', stopReason: 'interrupted' });
     expect(urlsOf(out)).toHaveLength(Number(report.pages));
+    const second = startCommand([...args, '--resume']);
+    await untilPages(out, Number(report.pages) + 10);
+    second.child.kill('SIGHUP');
+    expect((await second.ended).exitCode).toBe(130);
     expect((await runCommand([...args, '--resume'])).exitCode).toBe(0);
     expect(urlsOf(out).sort()).toEqual(allUrls);
     // Pages under way were finished, so none was asked for again.

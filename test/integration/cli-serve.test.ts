@@ -93,10 +93,17 @@ describe('serve', () => {
     });
     expect((await fetch(`${server.origin}/healthz`)).status).toBe(200);
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
+    const [, compatible = ''] = /Firecrawl-compatible API at (\S+)/.exec(server.command.stdout()) ?? [];
+    const keptOpen = await Promise.all(
+      [server.origin, compatible].map(async (origin) => (await fetch(origin)).headers.get('keep-alive')),
+    );
+    // Longer than the balancers of deploy/ keep a connection that is idle.
+    expect(keptOpen).toEqual(['timeout=320', 'timeout=320']);
     await signInByLink(server);
     expect(await stop(server)).toBe(0);
     const { stderr } = await server.command.ended;
-    expect(stderr).toContain('warning: SCRAPIFIE_CONTACT is not set.');
+    expect(stderr).toMatch(/"jobId":"[^"]+","method":"POST","route":"\/v1\/scrape","status":200/);
+    expect(stderr).toContain('SCRAPIFIE_CONTACT is not set: ');
     expect(stderr).not.toContain('sk_');
   });
 

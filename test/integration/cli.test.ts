@@ -67,7 +67,7 @@ describe('the command line', () => {
 
   it('lists every wrong setting', async () => {
     const env = { SCRAPIFIE_LOGLEVEL: 'x', SCRAPIFIE_PORT: 'y' };
-    const { exitCode, stderr } = await runCommand(['doctor'], { env });
+    const { exitCode, stderr } = await runCommand(['jobs', 'list'], { env });
     expect(exitCode).toBe(5);
     expect(stderr).toMatch(/^error INVALID_SETTINGS: 2 settings are wrong:\n/);
     expect(stderr).toContain('did you mean SCRAPIFIE_LOG_LEVEL?');
@@ -266,7 +266,15 @@ describe('keys', () => {
 describe('doctor', () => {
   it('finds nothing wrong where nothing is, and changes nothing', async () => {
     const dataDir = folder.path('healthy/data');
-    const { exitCode, stdout } = await runCommand(['doctor', '--json', '--port', '0', '--data-dir', dataDir]);
+    const { exitCode, stdout } = await runCommand([
+      'doctor',
+      '--json',
+      '--no-scrape',
+      '--port',
+      '0',
+      '--data-dir',
+      dataDir,
+    ]);
     expect(exitCode).toBe(0);
     const findings = JSON.parse(stdout) as { check: string; state: string }[];
     expect(findings.filter(({ state }) => state === 'fail')).toEqual([]);
@@ -277,7 +285,7 @@ describe('doctor', () => {
   it('finds a database that is damaged, and leaves it as it is', async () => {
     mkdirSync(folder.path('ill'));
     writeFileSync(folder.path('ill/scrapifie.db'), 'not a database'.repeat(1_000));
-    const args = ['doctor', '--port', '0', '--data-dir', folder.path('ill')];
+    const args = ['doctor', '--no-scrape', '--port', '0', '--data-dir', folder.path('ill')];
     const { exitCode, stdout } = await runCommand(args);
     expect(exitCode).toBe(5);
     expect(stdout).toMatch(/FAIL\s+database\s+DATABASE_CORRUPT/);
@@ -291,7 +299,7 @@ describe('doctor', () => {
       ['proxies.yaml', 'kind'],
     ] as const) {
       const env = { SCRAPIFIE_PROXY_FILE: folder.path(file) };
-      const { exitCode, stdout } = await runCommand(['doctor', '--port', '0'], {
+      const { exitCode, stdout } = await runCommand(['doctor', '--no-scrape', '--port', '0'], {
         cwd: folder.path('.'),
         env,
       });
@@ -301,7 +309,14 @@ describe('doctor', () => {
   });
 
   it('finds a port that another program has', async () => {
-    const { stdout } = await runCommand(['doctor', '--port', String(site.port), '--host', '127.0.0.1']);
+    const { stdout } = await runCommand([
+      'doctor',
+      '--no-scrape',
+      '--port',
+      String(site.port),
+      '--host',
+      '127.0.0.1',
+    ]);
     expect(stdout).toMatch(/FAIL\s+port\s+127\.0\.0\.1:\d+ is taken/);
   });
 });

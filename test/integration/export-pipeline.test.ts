@@ -106,7 +106,7 @@ describe('two crawls of a site that changes, and their exports', () => {
     const { body } = await world.post(`/v1/jobs/${job}/exports`, spec);
     const made = await ready(String(body.data?.id));
     const [name = ''] = await readdir(join(allowed, 'inner'));
-    expect(name).toMatch(/^links-.*\.ndjson$/);
+    expect(name).toMatch(/^127\.0\.0\.1.*-links-.*\.ndjson$/);
     expect(await readFile(join(allowed, 'inner', name), 'utf8')).toBe(await textOf(made));
     for (const folder of [join(allowed, '..'), `${allowed}-other`, '/etc', join(allowed, '../../etc')]) {
       const refused = await world.post(`/v1/jobs/${job}/exports`, { ...spec, to: { folder } });

@@ -124,7 +124,9 @@ describe('exports of a crawl', () => {
       etag: `"${made.sha256}"`,
       'accept-ranges': 'bytes',
       'content-type': 'text/csv; charset=utf-8; header=present',
-      'content-disposition': expect.stringMatching(/^attachment; filename="seo-[0-9a-f-]+\.csv"$/),
+      'content-disposition': expect.stringMatching(
+        /^attachment; filename="[a-z0-9.-]+-seo-\d{4}-\d\d-\d\d-[0-9a-f]{12}\.csv"$/,
+      ),
     });
     expect([...whole.rawPayload.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
     const part = await download(url, { range: 'bytes=3-9' });

@@ -34,6 +34,14 @@ describe('POST /v1/query with sql', { timeout: 60_000 }, () => {
     });
   });
 
+  it('calls the host by its name and port in `domain`, and finds it by that', async () => {
+    const host = new URL(world.site.hostUrl(1)).host;
+    const sql = `SELECT DISTINCT domain, host FROM pages WHERE domain = '${host}'`;
+    const answer = await world.post('/v1/query', { sql });
+    expect(host).toContain(':');
+    expect(answer).toMatchObject({ body: { data: { items: [{ domain: host, host }] } } });
+  });
+
   it('streams one object per line', async () => {
     const answer = await world.send({
       method: 'POST',

@@ -60,6 +60,8 @@ export interface ScraperOptions {
   /** YAML of the policy file; left out: the one that is shipped. */
   readonly policy?: string;
   readonly settings?: Partial<Settings>;
+  /** Left out: metrics without those of the process. */
+  readonly metrics?: Metrics;
   readonly dataDir?: string;
   /** Where it is kept in the fleet profile; left out: a place of its own. */
   readonly place?: FleetPlace | null;
@@ -88,7 +90,7 @@ export async function openScraper(options: ScraperOptions = {}): Promise<Scraper
   };
   const warnings: string[] = [];
   const logger = createLogger({ level: 'warn', destination: { write: (line) => void warnings.push(line) } });
-  const metrics = createMetrics({ withProcess: false });
+  const metrics = options.metrics ?? createMetrics({ withProcess: false });
   const platform = await openPlatform({ settings, logger, metrics });
   if (isStarted) await platform.start();
   const account = await platform.store.defaultAccount();
@@ -157,6 +159,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { policy = QUICK_POLICY } = options;
   const scraper = await openScraper({
     ...(options.settings === undefined ? {} : { settings: options.settings }),
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
     policy: typeof policy === 'string' ? policy : policy(site),
   });
   const heard = (url: string) => heardBy(site.log, url);

@@ -129,6 +129,8 @@ export interface Overrides extends Partial<Pick<JobsDeps, 'consents' | 'now' | '
   readonly storeNow?: () => number;
   /** Where the built dashboard is. */
   readonly dashboardDir?: string;
+  /** Whether the process was told to stop. */
+  readonly isStopping?: () => boolean;
   /** What can be taken away from the API; the worker and the test itself keep it. */
   readonly outages?: Partial<Readonly<Record<'store' | 'queue' | 'blobs', Outage>>>;
 }
@@ -193,10 +195,12 @@ export async function openPlatform(
   const { secret } = await ensureFirstKey(store, settings, now());
   const limits = createLimitsLocal();
   const exportFiles = createFilesFs(join(folder, 'exports'));
+  const metrics = createMetrics({ withProcess: false });
   const exporter = createExportWorker({
     store,
     files: exportFiles,
     logger,
+    metrics,
     make: (claimed, onProgress) =>
       writeExport(claimed, { store, blobs, files: exportFiles, target: null, onProgress }),
   });
@@ -215,7 +219,7 @@ export async function openPlatform(
     limits,
     settings,
     logger,
-    metrics: createMetrics({ withProcess: false }),
+    metrics,
     readiness: createReadiness({
       parts: {
         store: { check: () => front.store.check(), isEssential: true },
@@ -231,6 +235,7 @@ export async function openPlatform(
     version: '0.0.0-test',
     now,
     ...(overrides.dashboardDir === undefined ? {} : { dashboardDir: overrides.dashboardDir }),
+    ...(overrides.isStopping === undefined ? {} : { isStopping: overrides.isStopping }),
   });
   const key = settings.apiKey ?? secret ?? '';
   let consumer: Consumer | null = null;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../src/errors/registry.ts';
 import { createLogger, withIds } from '../../src/observe/logger.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { logCompleted, logFailed } from '../../src/observe/task-log.ts';
@@ -31,7 +32,7 @@ const completed = fc.record({
 const failed = fc.record({
   ...facts,
   statusCode: fc.option(fc.integer({ min: 200, max: 599 })),
-  errorCode: fc.constantFrom('DNS_FAILED', 'BODY_TIMEOUT', 'BLOCKED'),
+  errorCode: fc.constantFrom<ErrorCode>('DNS_FAILED', 'BODY_TIMEOUT', 'BLOCKED'),
   reason: fc.string({ unit: 'binary' }),
   proxyTier: fc.option(fc.constantFrom('datacenter', 'residential')),
 });
@@ -60,14 +61,14 @@ describe('property 38: every log line is structured', () => {
     );
   });
 
-  it('a completed task is logged at info with host, duration and what was extracted', () => {
+  it('a completed task is logged at debug with host, duration and what was extracted', () => {
     fc.assert(
       fc.property(completed, (task) => {
         const { logger, lines } = record();
         logCompleted(logger, task);
         const { url, ...others } = task;
         expect(JSON.parse(lines.join(''))).toMatchObject({
-          level: 'info',
+          level: 'debug',
           status: 'completed',
           host: new URL(url).host,
           ...others,
@@ -76,7 +77,7 @@ describe('property 38: every log line is structured', () => {
     );
   });
 
-  it('a failed task is logged at error with URL, proxy, reason and attempts', () => {
+  it('a failed task is logged at debug with URL, proxy, reason and attempts', () => {
     fc.assert(
       fc.property(failed, (task) => {
         const { logger, lines } = record();
@@ -84,7 +85,7 @@ describe('property 38: every log line is structured', () => {
         const entry = JSON.parse(lines.join(''));
         const { jobId, taskId, errorCode, proxyTier, attempts, durationMs } = task;
         expect(entry).toMatchObject({
-          level: 'error',
+          level: 'debug',
           status: 'failed',
           ...{ jobId, taskId, errorCode, proxyTier, attempts, durationMs },
         });
@@ -94,17 +95,17 @@ describe('property 38: every log line is structured', () => {
     );
   });
 
-  it('a page that the site says is gone, or for others, is no error', () => {
-    const levelOf = (statusCode: number, errorCode: string) => {
+  it('a task that fails for a fault of this installation is a warning, one that a site fails is none', () => {
+    const levelOf = (errorCode: ErrorCode) => {
       const { logger, lines } = record();
       const [task] = fc.sample(failed, 1);
-      if (task !== undefined) logFailed(logger, { ...task, statusCode, errorCode });
+      if (task !== undefined) logFailed(logger, { ...task, errorCode });
       return JSON.parse(lines.join('')).level;
     };
-    for (const status of [401, 404, 410]) expect(levelOf(status, 'HTTP_ERROR')).toBe('info');
-    expect(levelOf(404, 'BLOCKED')).toBe('error');
-    expect(levelOf(403, 'HTTP_ERROR')).toBe('error');
-    expect(levelOf(500, 'HTTP_ERROR')).toBe('error');
+    for (const code of ['HTTP_ERROR', 'BLOCKED', 'DNS_FAILED', 'BODY_TIMEOUT'] as const) {
+      expect(levelOf(code)).toBe('debug');
+    }
+    expect(levelOf('STORE_UNAVAILABLE')).toBe('warn');
   });
 });
 
@@ -208,10 +209,12 @@ describe('property 39: no credential reaches a log or a metric', () => {
   it('in the labels of metrics', async () => {
     await fc.assert(
       fc.asyncProperty(secret, async (value) => {
-        const metrics = createMetrics({ withProcess: false });
+        const metrics = createMetrics({ withProcess: false, hosts: 20 });
         const url = `https://h.example/?token=${encodeURIComponent(value)}`;
         metrics.httpRequest(url, url, 200, 1);
-        metrics.fetched(url, url, 1, 1);
+        metrics.fetched({ engine: url, outcome: url, errorCode: url, ms: 1, bytes: 1 }, url);
+        metrics.partFailed('store', url);
+        metrics.exportEnded(url, 'ready', 1, 1);
         expect(await metrics.render()).not.toContain('hush');
       }),
       { numRuns: 30 },

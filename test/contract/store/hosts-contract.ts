@@ -41,6 +41,27 @@ export function hostsContract(holds: Claim<TimedStore>): void {
     expect((await store.offerHosts(T0, 2)).map((offer) => offer.key)).toEqual(keys.slice(0, 2));
   });
 
+  holds('tells how many hosts wait for an owner, how long the first has, and what is open', async (store) => {
+    const nothing = { openTasks: 0, openJobs: {}, dueHosts: 0, oldestDueMs: 0, scheduleOverdueMs: 0 };
+    expect(await store.at(T0).workload()).toEqual(nothing);
+    await createJob(store, urlsOn('a.test', 3));
+    await createJob(store, ['https://b.test/']);
+    const waiting = await store.at(T0 + 9_000).workload();
+    expect(waiting).toMatchObject({ openTasks: 4, dueHosts: 2, oldestDueMs: 9_000 });
+    expect(Object.values(waiting.openJobs).reduce((sum, jobs) => sum + jobs, 0)).toBe(2);
+    // An owned host waits for none, and one that is held until later does not wait yet.
+    await own(store, 'a.test', T0 + 9_000);
+    const lease = await own(store, 'b.test', T0 + 9_000, 'two');
+    expect(await store.at(T0 + 9_001).workload()).toMatchObject({
+      openTasks: 4,
+      dueHosts: 0,
+      oldestDueMs: 0,
+    });
+    await store.releaseHost(lease, HOST_STATE, T0 + 20_000, T0 + 10_000);
+    expect(await store.at(T0 + 19_000).workload()).toMatchObject({ dueHosts: 0 });
+    expect(await store.at(T0 + 21_000).workload()).toMatchObject({ dueHosts: 1, oldestDueMs: 1_000 });
+  });
+
   holds('offers a host at the rank of its best task', async (store) => {
     await createJob(store, urlsOn('a.test', 500), { kind: 'crawl' });
     await createJob(store, urlsOn('b.test', 3), { kind: 'batch' });

@@ -100,6 +100,16 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
     });
   });
 
+  holds('tells how late the schedule is that is due for longest', async (store) => {
+    const schedule = newSchedule(await store.defaultAccount());
+    await store.plain.createSchedule(schedule);
+    expect(await store.at(T0 + HOUR_MS - 1).workload()).toMatchObject({ scheduleOverdueMs: 0 });
+    const late = (schedule.dueAt ?? 0) + 5_000;
+    expect(await store.at(late).workload()).toMatchObject({ scheduleOverdueMs: 5_000 });
+    expect(await store.plain.recordTicks(tickRecord(schedule))).toBe(true);
+    expect(await store.at(late).workload()).toMatchObject({ scheduleOverdueMs: 0 });
+  });
+
   holds('lists and counts schedules of one account, newest first, page by page', async (store) => {
     const accountId = await store.defaultAccount();
     const ids: ScheduleId[] = [];

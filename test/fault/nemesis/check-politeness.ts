@@ -1,5 +1,5 @@
 import type { Evidence, Violation } from './evidence.ts';
-import type { History, RequestRecord } from './history.ts';
+import type { ExitRecord, History, RequestRecord } from './history.ts';
 
 const SECOND_MS = 1_000;
 /** What the way to the server may take away from a pause between two requests. */
@@ -8,6 +8,8 @@ const JITTER_SHARE = 0.5;
 const MOST_SHORT_SHARE = 0.02;
 /** A host that goes from one owner to the other and back this often … */
 const MOST_CHANGES = 3;
+/** From the order to stop to the end of the process. */
+const STOPPING_MS = 20_000;
 /** … within this time has two of them. */
 const CHANGES_WITHIN_MS = 2_000;
 
@@ -28,6 +30,7 @@ export function byHost(requests: readonly RequestRecord[]): Map<string, RequestR
 export function checkPoliteness(history: History, evidence: Evidence): Violation[] {
   const hosts = byHost(history.requests);
   const { ratePerSecond, connections, endlessHosts } = history.expected;
+  const exitsAsked = history.exits.filter(({ asked }) => asked === 'stop');
   return [
     ...[...hosts].flatMap(([host, requests]) => [
       ...checkRate(requests, ratePerSecond, evidence),
@@ -35,7 +38,7 @@ export function checkPoliteness(history: History, evidence: Evidence): Violation
         ? []
         : [
             ...checkConnections(requests, connections, evidence),
-            ...checkOwners(requests.filter(isOwners), evidence),
+            ...checkOwners(requests.filter(isOwners), exitsAsked, evidence),
           ]),
     ]),
     ...checkPauses([...hosts.values()], ratePerSecond),
@@ -106,8 +109,16 @@ function checkConnections(
 /** A browser-worker asks on behalf of the owner, and does not say of which one. */
 const isOwners = ({ worker }: RequestRecord) => worker.startsWith('http-worker');
 
+/** A worker that is told to stop hands its hosts over at once, which is no turn. */
+const isHandedOver = (from: RequestRecord, to: RequestRecord, exits: readonly ExitRecord[]) =>
+  exits.some(({ process, at }) => process === from.worker && at > from.at && at < to.at + STOPPING_MS);
+
 /** Two workers at one host: requests of both under way, or taking turns faster than a host can be handed over. */
-function checkOwners(requests: readonly RequestRecord[], { at, near }: Evidence): Violation[] {
+function checkOwners(
+  requests: readonly RequestRecord[],
+  exits: readonly ExitRecord[],
+  { at, near }: Evidence,
+): Violation[] {
   const wrong: Violation[] = [];
   const tell = (what: string, time: number) => wrong.push({ check: 'owner', what: `${what}; ${near(time)}` });
   /** The request of each worker that ends last. */
@@ -122,7 +133,9 @@ function checkOwners(requests: readonly RequestRecord[], { at, near }: Evidence)
     }
     const known = latest.get(worker);
     if (known === undefined || endOf(known) < endOf(request)) latest.set(worker, request);
-    if (index > 0 && requests[index - 1]?.worker !== worker) changes.push(request);
+    const before = requests[index - 1];
+    const isChange = before !== undefined && before.worker !== worker;
+    if (isChange && !isHandedOver(before, request, exits)) changes.push(request);
     const first = changes.at(-MOST_CHANGES);
     if (first === undefined || changes.at(-1) !== request || time - first.at > CHANGES_WITHIN_MS) continue;
     const turns = changes.slice(-MOST_CHANGES).map((change) => `${change.worker} ${at(change.at)}`);

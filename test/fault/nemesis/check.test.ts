@@ -294,6 +294,39 @@ describe('several jobs', () => {
   });
 });
 
+describe('processes that are only restarted', () => {
+  const gentle = (change: Partial<History> = {}): Partial<History> => ({
+    expected: { ...good.expected, isGentle: true },
+    ...change,
+  });
+  const refusal = (status: number | null, retryAfter: string | null) => ({
+    refusals: [{ at: START + 5_000, what: 'POST /v1/scrape', status, told: 'why', retryAfter }],
+  });
+
+  test('owe clients an answer, or a refusal with the time of the next try', () => {
+    expect(objections(gentle())).toEqual([]);
+    expect(objections(gentle(refusal(503, '1')))).toEqual([]);
+    expect(objections(gentle(refusal(429, '5')))).toEqual([]);
+    expect(objections(gentle(refusal(503, null)))).toEqual(['request']);
+    expect(objections(gentle(refusal(502, '1')))).toEqual(['request']);
+    expect(objections(gentle(refusal(null, null)))).toEqual(['request']);
+    expect(objections(refusal(null, null))).toEqual([]);
+  });
+
+  test('owe sites that no page is fetched twice, unless its job was cancelled or retried', () => {
+    const first = good.requests.find(({ path }) => path === '/own/1');
+    if (first === undefined) throw new Error('The fixture has no such request.');
+    const again = { ...first, at: first.at + 1_000, endedAt: first.at + 1_100 };
+    const finished = withJob({ finishedAt: START + 600_000 });
+    const requests = [...good.requests, again].toSorted((a, b) => a.at - b.at);
+    expect(objections(gentle({ ...finished, requests }))).toContain('fetched twice');
+    const cancel = { ...good.calls[0], what: 'cancel', status: 200, answer: null } as CallRecord;
+    expect(objections(gentle({ ...finished, requests, calls: [...good.calls, cancel] }))).not.toContain(
+      'fetched twice',
+    );
+  });
+});
+
 describe('processes', () => {
   const exit = (change: Partial<ExitRecord>): Partial<History> => ({
     exits: [

@@ -3,7 +3,7 @@ import { fleetHealth } from '../../../fleet/fleet-health.ts';
 import { randomFrom } from '../../site/random.ts';
 import { allFaults, kindOf } from './faults/faults.ts';
 import { createFleetClient } from './fleet-client.ts';
-import type { History, MemoryRecord } from './history.ts';
+import type { History, MemoryRecord, RefusalRecord } from './history.ts';
 import { endlessHosts } from './job-plans.ts';
 import { leftBehind } from './leftovers.ts';
 import { createNemesis, type Nemesis } from './nemesis.ts';
@@ -50,23 +50,31 @@ const MAIN_CRAWLS = 4;
 const MAIN_SHARE = 2 / 3;
 const JOBS_TO_FILL = 24;
 const TENANTS = 2;
+/** Longer than the pause between two looks of the fleet's proxy at `/readyz`. */
+const NOTICE_MS = 5_000;
+const SCRAPERS = 4;
 /** For the jobs and deliveries of accounts to end after the last fault, and for the accounts to be deleted. */
 const SETTLE_MS = 90_000;
 
 /** Uses a fleet that is hurt all the while, and resolves with everything that can be said about it. */
 export async function disturbedRun(options: DisturbedRunOptions): Promise<History> {
   const { dir, pages, hosts, ratePerSecond, say } = options;
+  const isGentle = options.script === 'rolling';
   const promise = { ratePerSecond, connections: CONNECTIONS };
   const stage = await startStage({
     ...{ dir, workers: WORKERS, hasBrowser: options.hasBrowser, ...promise, logLimit: 20 * pages + 100_000 },
+    // What is under way is given back after a short time, unless processes are to finish it.
+    ...(isGentle ? { drainMs: 30_000, drainNoticeMs: NOTICE_MS } : { drainMs: 8_000, drainNoticeMs: 0 }),
   });
   const closers: (() => Promise<void>)[] = [];
   const memory: MemoryRecord[] = [];
+  const refusals: RefusalRecord[] = [];
   const measuring = setInterval(() => void measure(stage, memory), MEMORY_MS);
   try {
     const { fleet, site } = stage;
     const client = createFleetClient({
       ...{ origin: fleet.origin, apiKey: fleet.apiKey, patienceMs: PATIENCE_MS },
+      onRefusal: (refusal) => void refusals.push(refusal),
     });
     const random = randomFrom(options.seed);
     const tenants = await openTenants({
@@ -83,6 +91,7 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
         mainPages: pages * mainShare,
         mainCrawls: options.sideJobs === 0 ? 1 : MAIN_CRAWLS,
       },
+      scrapers: isGentle ? SCRAPERS : 1,
       sidePages: Math.max(40, Math.round((pages * (1 - MAIN_SHARE)) / JOBS_TO_FILL)),
       ...{ sideJobs: options.sideJobs, hasBrowser: options.hasBrowser, hasMore: () => !hasEnough() },
       beside: tenants.run,
@@ -105,7 +114,7 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
     const startedAt = Date.now();
     say(`${pages} pages on ${hosts} hosts, ${ratePerSecond} requests per second and host`);
     const script = () =>
-      SCRIPTS[options.script]({ nemesis, faults, site, longestFaultMs: options.longestFaultMs });
+      SCRIPTS[options.script]({ nemesis, faults, site, leastFaults, longestFaultMs: options.longestFaultMs });
     const troubles = await untilEnded(workload, nemesis, script, options);
     await tenants.settle(SETTLE_MS);
     const accounts = await tenants.record();
@@ -125,6 +134,7 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
         startedAt,
         leastFaults,
         leastKinds,
+        isGentle,
         troubles,
       },
       jobs: harvests.map(({ job }) => job),
@@ -132,7 +142,7 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
       results: harvests.flatMap(({ results }) => results),
       calls: workload.calls,
       stored,
-      ...{ requests, actions: nemesis.actions, memory, leftovers },
+      ...{ requests, actions: nemesis.actions, memory, leftovers, refusals },
       ...{ tenants: accounts, received: tenants.received },
       exits: stage.processes.flatMap(({ name, exits }) => exits.map((exit) => ({ process: name, ...exit }))),
     };

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { RefusalRecord } from './history.ts';
 
 export interface FleetClientOptions {
   readonly origin: string;
   readonly apiKey: string;
   /** How long one question is asked again while it gets no answer. */
   readonly patienceMs: number;
+  /** Hears of every try that got no answer of use. */
+  readonly onRefusal?: (refusal: RefusalRecord) => void;
 }
 
 export interface Answered {
@@ -35,7 +38,8 @@ const STREAM_MS = 600_000;
 const PAUSE_MS = 300;
 const STALE = 'x-scrapifie-stale';
 
-export function createFleetClient({ origin, apiKey, patienceMs }: FleetClientOptions): FleetClient {
+export function createFleetClient(options: FleetClientOptions): FleetClient {
+  const { origin, apiKey, patienceMs, onRefusal = () => undefined } = options;
   const authorization = { authorization: `Bearer ${apiKey}` };
 
   async function patiently<T>(path: string, ask: () => Promise<T>): Promise<T> {
@@ -53,10 +57,21 @@ export function createFleetClient({ origin, apiKey, patienceMs }: FleetClientOpt
   }
 
   async function send(path: string, init: RequestInit, limitMs: number): Promise<Response> {
-    const response = await fetch(origin + path, { ...init, signal: AbortSignal.timeout(limitMs) });
+    const { method = 'GET' } = init;
+    const asked = { at: Date.now(), what: `${method} ${path.split('?', 1)[0]}` };
+    const response = await fetch(origin + path, { ...init, signal: AbortSignal.timeout(limitMs) }).catch(
+      (error: Error) => {
+        const { cause } = error;
+        const told = `${error.message}${cause instanceof Error ? `: ${cause.message}` : ''}`;
+        onRefusal({ ...asked, status: null, told, retryAfter: null });
+        throw error;
+      },
+    );
     const { status, headers } = response;
     if (status !== 429 && status < 500 && headers.get(STALE) === null) return response;
-    throw new Error(`${status} ${(await response.text()).slice(0, 500)}`);
+    const told = `${status} ${(await response.text()).slice(0, 500)}`;
+    onRefusal({ ...asked, status, told, retryAfter: headers.get('retry-after') });
+    throw new Error(told);
   }
 
   return {

@@ -19,6 +19,7 @@ const LISTS = [
   'memory',
   'leftovers',
   'tenants',
+  'refusals',
   'received',
 ] as const satisfies readonly (keyof History)[];
 

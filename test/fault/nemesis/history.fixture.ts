@@ -51,6 +51,7 @@ export function goodHistory(): History {
         leastFaults: 0,
         troubles: [],
         leastKinds: 0,
+        isGentle: false,
       },
     },
     jobs: [
@@ -76,5 +77,6 @@ export function goodHistory(): History {
     leftovers: [],
     tenants: [],
     received: [],
+    refusals: [],
   };
 }

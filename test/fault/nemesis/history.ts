@@ -27,6 +27,8 @@ export interface History {
   readonly leftovers: readonly LeftoverRecord[];
   /** `tenants.ndjson`: accounts beside the operator's, as the API showed them when everything had ended. */
   readonly tenants: readonly TenantRecord[];
+  /** `refusals.ndjson`: tries of clients that got no answer of use; each was tried again. */
+  readonly refusals: readonly RefusalRecord[];
   /** `received.ndjson`: what the receiver of their webhooks got, in order of arrival. */
   readonly received: readonly ReceivedRecord[];
 }
@@ -44,6 +46,11 @@ export interface Expected {
   readonly startedAt: number;
   readonly leastFaults: number;
   readonly leastKinds: number;
+  /**
+   * Whether nothing was done but to stop and start processes, as they are upgraded. Then clients are owed more: no request
+   * fails but by an honest refusal, and no page is fetched twice.
+   */
+  readonly isGentle: boolean;
   /** What the run itself could not do: a question that was never answered, a fault that could not be made good. */
   readonly troubles: readonly string[];
 }
@@ -102,6 +109,17 @@ export interface CallRecord {
   readonly status: number;
   /** What must be the same whenever the same is asked under the same key; null where that has no meaning. */
   readonly answer: string | null;
+}
+
+export interface RefusalRecord {
+  readonly at: number;
+  /** Method and path. */
+  readonly what: string;
+  /** Null: the connection failed, or the time was over. */
+  readonly status: number | null;
+  readonly told: string;
+  /** The header `Retry-After`. */
+  readonly retryAfter: string | null;
 }
 
 export interface RequestRecord {

@@ -11,6 +11,7 @@ export interface ScriptParts {
   readonly faults: readonly Fault[];
   readonly site: RemoteSite;
   readonly longestFaultMs: number;
+  readonly leastFaults: number;
 }
 
 /**
@@ -19,6 +20,7 @@ export interface ScriptParts {
  * - `clock`: the clock of a worker steps an hour ahead, another one's an hour back, Redis forgets who has what, and the
  *   worker that is ahead is killed.
  * - `back`: the store goes back in time while URLs are being found.
+ * - `rolling`: all processes are restarted one after the other, as for an upgrade, as often as faults are asked for.
  * - `none`: nothing.
  */
 export const SCRIPTS = {
@@ -26,6 +28,7 @@ export const SCRIPTS = {
   stale: freezeAnOwner,
   clock: stepClocks,
   back: goBack,
+  rolling: restartAll,
   none: async () => undefined,
 } as const satisfies Record<string, (parts: ScriptParts) => Promise<void>>;
 export type Script = keyof typeof SCRIPTS;
@@ -77,6 +80,13 @@ async function goBack({ site, faults, nemesis, longestFaultMs }: ScriptParts): P
   await busyOwner(site);
   for (let at = 0; at < TIMES_BACK; at++) {
     await nemesis.doNow(find(faults, 'postgres: go back in time', null), longestFaultMs);
+  }
+}
+
+async function restartAll({ site, faults, nemesis, leastFaults }: ScriptParts): Promise<void> {
+  await busyOwner(site);
+  for (let at = 0; at < leastFaults; at++) {
+    await nemesis.doNow(find(faults, 'process: rolling restart', null), 0);
   }
 }
 

@@ -19,6 +19,9 @@ export interface StageOptions {
   readonly hasBrowser: boolean;
   readonly ratePerSecond: number;
   readonly connections: number;
+  /** Of every process, see the settings of these names. */
+  readonly drainMs: number;
+  readonly drainNoticeMs: number;
   /** Most requests that the site keeps in its log. */
   readonly logLimit: number;
 }
@@ -51,17 +54,16 @@ export interface Stage {
 }
 
 const run = promisify(execFile);
-const DRAIN_MS = 8_000;
 const POSTGRES_MOUNT_MB = 1_500;
 /** Small enough that a process whose memory grows without end is found out, and that filling it takes a second. */
 const HEAP_MB = 700;
 const PRELOAD = pathToFileURL(fileURLToPath(new URL('process-preload.ts', import.meta.url))).href;
 
 export async function startStage(options: StageOptions): Promise<Stage> {
-  const { dir, ratePerSecond, connections } = options;
+  const { dir, ratePerSecond, connections, drainMs, drainNoticeMs } = options;
   const policyFile = join(dir, 'policy.yaml');
   await writeFile(policyFile, `default: { rate: ${ratePerSecond}, burst: 1, concurrency: ${connections} }\n`);
-  const settings: Partial<Settings> = { policyFile, allowPrivate: true, drainMs: DRAIN_MS, browserPages: 2 };
+  const settings: Partial<Settings> = { policyFile, allowPrivate: true, drainMs, browserPages: 2 };
   const closers: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const close of closers.splice(0).reverse()) await close();
@@ -103,6 +105,8 @@ export async function startStage(options: StageOptions): Promise<Stage> {
       ...{ dir, size, settings, servers },
       own: (name) => ({
         settings: {
+          // Workers have no balancer before them.
+          drainNoticeMs: name.startsWith('api') ? drainNoticeMs : 0,
           contact: name,
           databaseUrl: throughProxy(servers.postgres.url, linksOf(name).postgres),
           redisUrl: throughProxy(servers.redis.url, linksOf(name).redis),

@@ -1,4 +1,5 @@
 import { checkCalls } from './check-calls.ts';
+import { checkGentle } from './check-gentle.ts';
 import { checkPlatform } from './check-platform.ts';
 import { checkPoliteness } from './check-politeness.ts';
 import { checkLeftovers, checkProcesses } from './check-processes.ts';
@@ -29,6 +30,7 @@ export function verdictOn(history: History): Verdict {
       ...checkRecovery(recoveries, evidence),
       ...checkProcesses(history, evidence),
       ...checkPlatform(history, evidence),
+      ...checkGentle(history, evidence),
       ...checkLeftovers(history.leftovers),
       ...checkFaults(history),
     ],

@@ -25,6 +25,8 @@ export interface WorkloadOptions {
   readonly pages: number;
   readonly hasMore: () => boolean;
   readonly hasBrowser: boolean;
+  /** Clients that scrape single pages, one after the other each. */
+  readonly scrapers: number;
   /** What goes on beside the jobs for as long as there is more to do. */
   readonly beside?: (isMoreWanted: () => boolean) => Promise<void>;
 }
@@ -175,7 +177,7 @@ export function createWorkload(options: WorkloadOptions): Workload {
         ...(options.hasBrowser
           ? [repeat(() => live(renderPlan(`render-${++jobs}`, RENDERED_AT_ONCE, 37 * jobs, port)), 500)]
           : []),
-        repeat(scrapeTwice, BETWEEN_SCRAPES_MS),
+        ...Array.from({ length: options.scrapers }, () => repeat(scrapeTwice, BETWEEN_SCRAPES_MS)),
         options.beside?.(isMoreWanted),
       ]);
     },

@@ -5,6 +5,7 @@ import type { Stage } from '../stage.ts';
 import { type Fault, until } from './fault.ts';
 
 const UP_AGAIN_MS = 90_000;
+const READY_MS = 20_000;
 const HOUR_MS = 3_600_000;
 const START_AGAIN_MS = 1_000;
 /** Nothing else happens to any process while all of them are restarted. */
@@ -90,13 +91,20 @@ function faultsOf(process: RoleProcess, stage: Stage): Fault[] {
   }
 }
 
-/** SIGTERM to one after the other, as a new version is rolled out. */
+/** SIGTERM to one after the other, as a new version is rolled out: the next when this one is ready again. */
 function rollingRestart({ processes }: Stage): Fault {
   return {
     ...{ kind: 'rolling restart', target: 'fleet', locks: ALL_PROCESSES, leastMs: 0, mostMs: 0 },
     isPossible: () => processes.every(isUp),
     async run() {
-      for (const process of processes) await restart(process);
+      for (const process of processes) {
+        await restart(process);
+        // A server that is hurt at the same time may keep it from being ready.
+        await until(`Readiness of ${process.name}`, READY_MS, async () => {
+          await process.look();
+          return process.state === 'ready';
+        }).catch(() => undefined);
+      }
     },
   };
 }
