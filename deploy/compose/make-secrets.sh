@@ -18,6 +18,7 @@ put() {
 }
 
 put api-key "sk_$(random 24)"
+put metrics-key "mk_$(random 24)"
 put vault-key "$(random 32)"
 put postgres-password "$(random 24)"
 put redis-password "$(random 24)"

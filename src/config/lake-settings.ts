@@ -1,6 +1,5 @@
 import { z } from 'zod';
-
-const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+import { whole } from './field-types.ts';
 
 /** Where the lake lies, and what SQL over it may take. */
 export const lakeSettings = {

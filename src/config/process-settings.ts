@@ -1,6 +1,5 @@
 import { z } from 'zod';
-
-const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+import { whole } from './field-types.ts';
 
 /** How a process tells of itself, holds hosts and ends; see docs/logs.md and docs/operations.md. */
 export const processSettings = {

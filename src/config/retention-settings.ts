@@ -1,6 +1,5 @@
-import { z } from 'zod';
+import { whole } from './field-types.ts';
 
-const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 const days = whole(0, 36_500).default(0);
 
 /** How long data is kept; see docs/retention.md. */

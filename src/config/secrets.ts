@@ -4,6 +4,7 @@ import { type Settings, settingsSchema } from './settings.ts';
 /** Settings that are secrets as a whole. */
 const KEYS = [
   'apiKey',
+  'metricsKey',
   'captchaKey',
   'antiCaptchaKey',
   'vaultKey',

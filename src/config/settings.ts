@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
 import { deliverySettings } from './delivery-settings.ts';
+import { addresses, bool, keyText, whole } from './field-types.ts';
 import { firecrawlSettings } from './firecrawl-settings.ts';
 import { lakeSettings } from './lake-settings.ts';
 import { oidcFields } from './oidc-settings.ts';
@@ -10,18 +11,6 @@ import { processSettings } from './process-settings.ts';
 import { redisUrlProblem } from './redis-url.ts';
 import { retentionSettings } from './retention-settings.ts';
 import { tracingSettings } from './tracing-settings.ts';
-
-const bool = z.union(
-  [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
-  { error: 'must be true or false' },
-);
-const addresses = z
-  .string()
-  .refine(
-    (text) => readAddressList(text) !== null,
-    'must be IP addresses or CIDR ranges, separated by commas',
-  );
-const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
 export const ROLES = ['all', 'api', 'http-worker', 'browser-worker', 'stealth-worker', 'scheduler'] as const;
 export type Role = (typeof ROLES)[number];
@@ -110,10 +99,7 @@ export const settingsSchema = z.object({
   ...lakeSettings,
   ...retentionSettings,
   dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
-  apiKey: z
-    .string()
-    .min(16)
-    .regex(/^\P{Cc}*$/u, 'must have no line breaks or other control characters, which no header can carry')
+  apiKey: keyText
     .optional()
     .describe('API key to accept; without it the first start makes one and prints it once.'),
   apiUrl: z
@@ -354,6 +340,7 @@ export const settingsSchema = z.object({
     .describe(
       'Addresses or CIDR ranges that may read `/metrics` without a key, such as `127.0.0.1,10.0.0.0/8`.',
     ),
+  metricsKey: keyText.optional().describe('Key that may read `/metrics` and nothing else, for Prometheus.'),
   metricsHosts: whole(0, 200).default(20).describe('Hosts, of those asked most, that `/metrics` names.'),
   failedLoginsPerMinute: whole(1, 1_000_000)
     .default(30)

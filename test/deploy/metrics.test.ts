@@ -304,7 +304,7 @@ describe.skipIf(promtool === undefined)('promtool, or without it nothing of what
     }
     writeFileSync(join(dir, 'key'), 'secret');
     const settings = read('deploy/prometheus/prometheus.yml');
-    writeFileSync(join(dir, 'prometheus.yml'), settings.replace('/run/secrets/api-key', 'key'));
+    writeFileSync(join(dir, 'prometheus.yml'), settings.replace('/run/secrets/metrics-key', 'key'));
     expect(run(['check', 'config', 'prometheus.yml'])).toContain(`${ALERTS.length} rules found`);
     expect(run(['test', 'rules', 'alerts.test.yml'])).toContain('SUCCESS');
     const rules = QUERIES.map(({ expr }, index) => ({ record: `q${index}`, expr: withoutVariables(expr) }));

@@ -213,6 +213,27 @@ describe('the addresses of the settings', () => {
   });
 });
 
+describe('the key of the metrics', () => {
+  it('reads the metrics from anywhere, and nothing else', async () => {
+    const metricsKey = 'a-key-for-prometheus';
+    const other = await openPlatform({ metricsKey });
+    const statusOf = async (url: string, key: string) =>
+      (
+        await other.api.inject({
+          url,
+          headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.1' },
+        })
+      ).statusCode;
+    expect(await statusOf('/metrics', metricsKey)).toBe(200);
+    expect(await statusOf('/metrics', other.secret)).toBe(200);
+    expect(await statusOf('/metrics', `${metricsKey}!`)).toBe(401);
+    for (const url of ['/v1/account', '/v1/jobs', '/v1/system']) {
+      expect(await statusOf(url, metricsKey)).toBe(401);
+    }
+    await other.close();
+  });
+});
+
 describe('wrong keys', () => {
   it('are limited per address, counted and recorded, and do not lock out a key that is in use', async () => {
     const other = await openPlatform({ failedLoginsPerMinute: 3 });

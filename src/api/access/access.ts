@@ -7,6 +7,7 @@ import type { Job } from '../../model/job.ts';
 import type { ApiKey, FoundKey } from '../../ports/api-key.ts';
 import type { Limits, Taken } from '../../ports/limits.ts';
 import type { App } from '../http/app.ts';
+import { hashSecret } from './api-key.ts';
 import { requireDashboard, signInSecretOf } from './dashboard-cookie.ts';
 import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
 import type { KeyDirectory } from './key-directory.ts';
@@ -32,7 +33,10 @@ export interface Guard {
   /** Null where there is no dashboard. */
   readonly signIns: SignIns | null;
   readonly limits: Limits;
-  readonly settings: Pick<Settings, 'rateLimitPerMinute' | 'failedLoginsPerMinute' | 'metricsFrom'>;
+  readonly settings: Pick<
+    Settings,
+    'rateLimitPerMinute' | 'failedLoginsPerMinute' | 'metricsFrom' | 'metricsKey'
+  >;
   readonly now: () => number;
   /** Told of each wrong key: `entry` is for the audit log, null when that has one already. */
   readonly onFailedLogin: (isLimited: boolean, entry: FailureEntry | null) => void;
@@ -53,7 +57,7 @@ export function guardRoutes(app: App, guard: Guard): Authentication {
     perMinute: guard.settings.failedLoginsPerMinute,
     now: guard.now,
   });
-  const mayReadMetrics = addressTest(guard.settings.metricsFrom);
+  const mayReadMetrics = metricsTest(guard.settings);
   app.addHook('onRoute', (route) => {
     if (route.url.startsWith('/v1/') && route.config?.access === undefined) {
       throw new Error(`Route ${route.url} does not declare its access.`);
@@ -64,7 +68,7 @@ export function guardRoutes(app: App, guard: Guard): Authentication {
     if (request.is404 || access === 'open') return;
     const { isSigned = false } = request.routeOptions.config;
     if (isSigned && (request.query as { signature?: unknown }).signature !== undefined) return;
-    if (access === 'metrics' && !isForwardedByStranger(request) && mayReadMetrics(request.ip)) return;
+    if (access === 'metrics' && mayReadMetrics(request)) return;
     request.key = await authenticate(request, guard, failedLogins);
     refuseDisabled(request.key);
     const refusal = refusalOf(request.key, access);
@@ -192,6 +196,21 @@ function secretOf({ headers }: FastifyRequest): string | null {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   const secret = bearer ?? headers['x-api-key'] ?? headers['x-service-key'];
   return typeof secret === 'string' && secret !== '' && secret.length <= MAX_SECRET_CHARS ? secret : null;
+}
+
+/** Whether a request may read the metrics without an API key: by the key that is for them alone, or by its address. */
+function metricsTest({
+  metricsFrom,
+  metricsKey,
+}: Pick<Settings, 'metricsFrom' | 'metricsKey'>): (request: FastifyRequest) => boolean {
+  const isListed = addressTest(metricsFrom);
+  const keyHash = metricsKey === undefined ? null : hashSecret(metricsKey);
+  return (request) => {
+    const secret = keyHash === null ? null : secretOf(request);
+    // Hashes are compared: how long that takes says nothing about the key.
+    if (secret !== null && hashSecret(secret) === keyHash) return true;
+    return !isForwardedByStranger(request) && isListed(request.ip);
+  };
 }
 
 /** A proxy that is not trusted has passed the request on: its own address says nothing about the client's. */

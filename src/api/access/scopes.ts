@@ -42,7 +42,7 @@ export function allows(scopes: readonly KeyScope[], needed: KeyScope): boolean {
  * `key`          every valid key
  * `operator`     keys with the scope admin of the account "default": changes to the whole installation, and all accounts
  * `installation` keys with the scope jobs:read of the account "default": figures about the whole installation
- * `metrics`      as `installation`, and everyone at the addresses of the settings
+ * `metrics`      as `installation`, the key of the metrics, and everyone at the addresses of the settings
  */
 export type Access =
   | KeyScope

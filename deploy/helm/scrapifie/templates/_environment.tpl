@@ -37,6 +37,11 @@
       key: {{ .name }}
 {{- end -}}
 
+{{/* Not empty where Prometheus reads the metrics with a key. */}}
+{{- define "scrapifie.hasMetricsKey" -}}
+{{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.serviceMonitor.useKey -}}true{{- end -}}
+{{- end -}}
+
 {{/*
 Where a server of the fleet is: composed where the chart runs it, from the Secret where it does not, and left out where the
 settings name it (an S3 URL without keys is no secret). Takes (dict "root" $ "service" … "name" … "password" … "url" …).
@@ -78,6 +83,9 @@ settings name it (an S3 URL without keys is no secret). Takes (dict "root" $ "se
 {{- end }}
 {{- if has $role (list "api" "all") }}
 {{ include "scrapifie.secretVariable" (dict "root" $root "name" "SCRAPIFIE_API_KEY") }}
+{{- end }}
+{{- if include "scrapifie.hasMetricsKey" $root }}
+{{ include "scrapifie.secretVariable" (dict "root" $root "name" "SCRAPIFIE_METRICS_KEY") }}
 {{- end }}
 {{- range $name := $root.Values.secrets.settings }}
 {{ include "scrapifie.secretVariable" (dict "root" $root "name" $name) }}
