@@ -56,7 +56,7 @@ clients: servers
 
 test: servers clients browser dashboard lint typecheck signatures ## Check style and types, then run every test
 	@sh scripts/setup.sh test/openapi test/firecrawl test/firecrawl/langchain test/mcp test/deploy/helm test/project
-	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
+	@$(NODE) node --disable-warning=ExperimentalWarning test/run-tests.ts $(ARGS)
 
 fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)

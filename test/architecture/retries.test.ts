@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createVitest, type TestProject } from 'vitest/node';
-import { closingLines } from '../reporter.ts';
+import { closingLines, outcomeOf } from '../outcome.ts';
 import { programTests, testFiles } from './program-tests.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -88,7 +89,7 @@ it('the end of a run names each repeated test with their number, and the counts 
   });
   const { exitCode } = process;
   const { testModules, unhandledErrors } = await vitest.start();
-  const text = closingLines(testModules, unhandledErrors.length);
+  const text = closingLines(outcomeOf(testModules, unhandledErrors.length));
   await vitest.close();
   process.exitCode = exitCode;
   expect(text.split('\n')).toEqual([
@@ -98,5 +99,56 @@ it('the end of a run names each repeated test with their number, and the counts 
     '2 passed, 1 failed',
     '',
   ]);
-  expect(closingLines([], 0)).toBe('0 retried\n0 passed, 0 failed\n');
+  expect(closingLines(outcomeOf([], 0))).toBe('0 retried\n0 passed, 0 failed\n');
+});
+
+describe('a test file that failed', () => {
+  const PASSES = `import { it } from 'vitest'; it('passes', () => {}); it('passes too', () => {});`;
+  const PASSES_ALONE = `import { existsSync, writeFileSync } from 'node:fs';
+    import { expect, it } from 'vitest';
+    it('passes', () => {});
+    it('passes when the file has run before', () => {
+      const isAgain = existsSync('has-run');
+      writeFileSync('has-run', '');
+      expect(isAgain).toBe(true);
+    });`;
+  const FAILS = `import { it } from 'vitest'; it('passes', () => {}); it('fails', () => { throw new Error('no'); });`;
+
+  /** Runs the files as `make test` does. */
+  function runTests(files: Readonly<Record<string, string>>) {
+    const dir = mkdtempSync(join(ROOT, 'node_modules/.second-runs-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const config = `export default { test: { projects: [{ test: { name: 'sample', include: ['*.test.ts'] } }] } };`;
+    for (const [name, text] of Object.entries({ ...files, 'vitest.config.ts': config }))
+      writeFileSync(join(dir, name), text);
+    const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'test/run-tests.ts')], {
+      cwd: dir,
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        PATH: [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+        NO_COLOR: '1',
+      },
+    });
+    return { status, closing: stdout.slice(stdout.lastIndexOf('0 retried')).split('\n') };
+  }
+
+  it('runs once more alone, and the run passes when the file does, with a line that names it', () => {
+    const { status, closing } = runTests({ 'sound.test.ts': PASSES, 'race.test.ts': PASSES_ALONE });
+    expect(closing).toEqual(['0 retried', 'passed alone: race.test.ts (sample)', '4 passed, 0 failed', '']);
+    expect(status).toBe(0);
+  });
+
+  it('fails the run when it fails alone as well', () => {
+    const { status, closing } = runTests({ 'race.test.ts': PASSES_ALONE, 'broken.test.ts': FAILS });
+    expect(closing).toEqual(['0 retried', 'passed alone: race.test.ts (sample)', '3 passed, 1 failed', '']);
+    expect(status).toBe(1);
+  });
+
+  it('is not run again when more than four files failed', () => {
+    const names = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.test.ts`);
+    const { status, closing } = runTests(Object.fromEntries(names.map((name) => [name, FAILS])));
+    expect(closing).toEqual(['0 retried', '5 passed, 5 failed', '']);
+    expect(status).toBe(1);
+  });
 });
