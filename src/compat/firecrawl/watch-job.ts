@@ -63,7 +63,8 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
     try {
       const answer = await app.inject({
         method: 'GET',
-        url: `/firecrawl/watch/v${version}/${encodeURIComponent(id)}`,
+        // As the client has written it: the route decodes it, and refuses what cannot be decoded.
+        url: `/firecrawl/watch/v${version}/${id}`,
         remoteAddress: request.socket.remoteAddress ?? '127.0.0.1',
         headers: {
           host: 'localhost',
@@ -93,7 +94,7 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
     open.add(watched);
     watched.gone.addEventListener('abort', () => open.delete(watched));
     const deps = versions[version === '1' ? 1 : 2];
-    admit(request, version, decodeURIComponent(id), secret)
+    admit(request, version, id, secret)
       .then(({ status, entry }) => {
         if (entry !== null) return follow(watched, entry, deps, bus);
         if (status === 401) return watched.close(UNAUTHORIZED, { type: 'error', error: 'Unauthorized' });
