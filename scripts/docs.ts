@@ -10,6 +10,7 @@ import {
 import type { CapacityData } from '../bench/capacity.ts';
 import { documentedSettings } from '../src/config/env-example.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
+import { AUDIT_ACTIONS } from '../src/model/audit-actions.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES } from '../src/model/query-fields.ts';
 import { listMetrics } from './metric-list.ts';
 import { optionRows, WITHOUT_FIELD } from './option-names.ts';
@@ -79,6 +80,11 @@ export function queryFieldsTable(): string {
 }
 
 /** Every metric of `/metrics` that is the program's own. */
+export function auditActionsTable(): string {
+  const rows = Object.entries(AUDIT_ACTIONS).map(([action, when]) => [`\`${action}\``, when]);
+  return table(['Action', 'When'], rows);
+}
+
 export function metricsTable(): string {
   const rows = listMetrics().map(({ name, type, labels, of, help }) => [
     `\`${name}\``,

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { envExample } from '../src/config/env-example.ts';
 import { withChartSettings } from './chart-settings.ts';
 import {
+  auditActionsTable,
   capacitySections,
   errorsTable,
   exitCodesTable,
@@ -30,4 +31,5 @@ rewrite('docs/query.md', { fields: queryFieldsTable() });
 rewrite('docs/scaling.md', capacitySections());
 const CHART_SCHEMA = 'deploy/helm/scrapifie/values.schema.json';
 writeFileSync(at(CHART_SCHEMA), withChartSettings(readFileSync(at(CHART_SCHEMA), 'utf8')));
+rewrite('docs/security.md', { 'audit-actions': auditActionsTable() });
 rewrite('docs/metrics.md', { metrics: metricsTable() });

@@ -4,7 +4,7 @@ import { type AuditEntry, type AuditRecord, auditHash, NO_HASH, verifyAudit } fr
 function chainOf(count: number): AuditRecord[] {
   const records: AuditRecord[] = [];
   for (let seq = 1; seq <= count; seq += 1) {
-    const entry: AuditEntry = { at: seq, actor: 'a', action: 'b.c', target: 'd', details: { seq } };
+    const entry: AuditEntry = { at: seq, actor: 'a', action: 'key.create', target: 'd', details: { seq } };
     const previousHash = records.at(-1)?.hash ?? NO_HASH;
     records.push({
       ...entry,

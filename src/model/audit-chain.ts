@@ -1,18 +1,20 @@
 import { hash } from 'node:crypto';
+import type { AuditAction } from './audit-actions.ts';
 
 /** One thing that happened, as the program reports it. */
 export interface AuditEntry {
   readonly at: number;
   /** The id of an API key, an address, an account, or `command line`. */
   readonly actor: string;
-  /** What was done, as `subject.verb`: `key.create`, `job.start`. */
-  readonly action: string;
+  readonly action: AuditAction;
   readonly target: string;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 /** An entry in its place in the log. */
-export interface AuditRecord extends AuditEntry {
+export interface AuditRecord extends Omit<AuditEntry, 'action'> {
+  /** One of `AUDIT_ACTIONS`, or an action of an earlier version. */
+  readonly action: string;
   /** 1 for the first entry; no number is left out. */
   readonly seq: number;
   /** The hash of the entry before; of the first entry, `NO_HASH`. */
@@ -38,7 +40,7 @@ const digest = (text: string): string => hash('sha256', text, 'hex');
 export function auditHash(
   previousHash: string,
   seq: number,
-  entry: Omit<AuditEntry, 'details'>,
+  entry: Omit<AuditRecord, 'details' | 'seq' | 'previousHash' | 'hash'>,
   detailsJson: string,
 ): string {
   const texts = [entry.actor, entry.action, entry.target, detailsJson].map(digest);

@@ -20,6 +20,7 @@ import { bringUpToDate } from '../drivers/store-postgres/postgres-draft.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { AuditAction } from '../model/audit-actions.ts';
 import type { Store } from '../ports/store.ts';
 import { createVault } from '../sessions/vault.ts';
 import { VERSION } from '../version.ts';
@@ -218,7 +219,7 @@ async function load(content: Content, target: CopyTarget, to: Installation): Pro
   }
 }
 
-const auditEntry = (action: string, target: string, details: Record<string, unknown> = {}) => ({
+const auditEntry = (action: AuditAction, target: string, details: Record<string, unknown> = {}) => ({
   at: Date.now(),
   actor: ACTOR,
   action,
@@ -227,7 +228,7 @@ const auditEntry = (action: string, target: string, details: Record<string, unkn
 });
 
 /** An entry in the audit log of a place that was filled. */
-async function note(place: Installation, action: string, target: string): Promise<void> {
+async function note(place: Installation, action: AuditAction, target: string): Promise<void> {
   const store = await openStore(place, nothing, Date.now);
   await store.audit([auditEntry(action, target)]).finally(() => store.close());
 }

@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { withChartSettings } from '../../scripts/chart-settings.ts';
 import {
+  auditActionsTable,
   errorsTable,
   exitCodesTable,
   metricsTable,
@@ -14,6 +15,8 @@ import { documentedSettings, envExample } from '../../src/config/env-example.ts'
 import { loadSettings } from '../../src/config/load.ts';
 import { environmentName, settingNames } from '../../src/config/settings.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../../src/errors/registry.ts';
+import { AUDIT_ACTIONS } from '../../src/model/audit-actions.ts';
+import { readSources } from './sources.ts';
 
 const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 const stale = 'run: node scripts/write-docs.ts';
@@ -59,6 +62,22 @@ it('the schema of the Helm chart lists the settings that its values take', () =>
 it('docs/metrics.md is up to date with the metrics of the program', () => {
   const page = read('docs/metrics.md');
   expect(page, stale).toBe(withSection(page, 'metrics', metricsTable()));
+});
+
+describe('docs/security.md', () => {
+  const page = read('docs/security.md');
+  const sources = readSources().filter(({ path }) => path !== 'model/audit-actions.ts');
+
+  it('is up to date with the registry of audit actions', () => {
+    expect(page, stale).toBe(withSection(page, 'audit-actions', auditActionsTable()));
+  });
+
+  it.each(Object.keys(AUDIT_ACTIONS))('lists %s, which the program writes', (action) => {
+    const [subject, verb] = action.split('.');
+    const isWritten = (text: string) =>
+      text.includes(`'${action}'`) || (text.includes(`\`${subject}.$`) && text.includes(`'${verb}'`));
+    expect(sources.some(({ text }) => isWritten(text))).toBe(true);
+  });
 });
 
 describe('.env.example', () => {

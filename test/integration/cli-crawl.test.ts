@@ -288,6 +288,22 @@ describe('crawl --resume', () => {
     expect(readPages(out).map(({ url }) => url)).toHaveLength(2);
     expect(site.countOf(`${host}/nowhere`)).toBe(2);
   });
+
+  it('records in the audit log that a job in a folder was tried again or cancelled', async () => {
+    const { out, host } = crawlArgs('audited');
+    const args = ['crawl', `${host}/nowhere`, '--out', out, '--allow-private', '--sitemap', 'skip'];
+    await runCommand(args);
+    const id = String(readReport(out).jobId);
+    expect((await runCommand(['jobs', 'retry', id, '--data-dir', out])).exitCode).toBe(0);
+    expect((await runCommand(['jobs', 'cancel', id, '--data-dir', out])).exitCode).toBe(0);
+    const { stdout } = await runCommand(['audit', 'list', '--data-dir', out, '--json']);
+    const entries = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const ofJob = entries.filter(({ target }) => target === id).map(({ action }) => action);
+    expect(ofJob.slice(0, 2)).toEqual(['job.cancel', 'job.retry']);
+  });
 });
 
 describe('cleanup', () => {

@@ -3,6 +3,7 @@ import type { Plans } from '../../config/plans.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import { type Account, type AccountLimits, CUSTOM_PLAN, NO_LIMITS } from '../../model/account.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../model/ids.ts';
 import type { ApiKey, NewKey } from '../../ports/api-key.ts';
 import type { Bus } from '../../ports/bus.ts';
@@ -85,7 +86,12 @@ export interface AccountAdminDeps {
 export const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 export function createAccountAdmin({ store, bus, plans, now }: AccountAdminDeps): AccountAdmin {
-  async function record(action: string, target: string, details: object, { actor }: Actor): Promise<void> {
+  async function record(
+    action: AuditAction,
+    target: string,
+    details: object,
+    { actor }: Actor,
+  ): Promise<void> {
     await store.audit([{ at: now(), actor, action, target, details: { ...details } }]);
     bus.publish('account.changed', { accounts: [target], keys: [] });
   }

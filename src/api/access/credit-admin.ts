@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import { MOST_CREDITS, microcreditsOf } from '../../model/credits.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { CreditEntry, Credits } from '../../ports/credit-store.ts';
@@ -67,7 +68,7 @@ export function createCreditAdmin({
     if (account === null) throw noSuchAccount(id);
     return account.id;
   }
-  const audit = ({ actor }: Actor, action: string, target: string, details: Record<string, unknown>) =>
+  const audit = ({ actor }: Actor, action: AuditAction, target: string, details: Record<string, unknown>) =>
     store.audit([{ at: now(), actor, action, target, details }]);
 
   return {

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { FoundKey } from '../../ports/api-key.ts';
 import { isToken } from '../access/bearer-tokens.ts';
@@ -91,7 +92,7 @@ function addSessionRoutes(
   }
 
   /** The answer does not wait for the entry. */
-  function record(request: FastifyRequest, key: FoundKey, action: string, details: object): void {
+  function record(request: FastifyRequest, key: FoundKey, action: AuditAction, details: object): void {
     const entry = { at: now(), actor: key.id, action, target: 'dashboard' };
     store
       .audit([{ ...entry, details: { address: request.ip, ...details } }])

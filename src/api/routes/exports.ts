@@ -6,6 +6,7 @@ import { nameForPeople } from '../../exports/export-file.ts';
 import { exportRequestSchema, specOf } from '../../exports/export-request.ts';
 import { createExports } from '../../exports/exports.ts';
 import { formatOf } from '../../exports/formats.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { Export, ExportSpec } from '../../model/export.ts';
 import type { ExportId, JobId } from '../../model/ids.ts';
 import type { FoundKey } from '../../ports/api-key.ts';
@@ -31,7 +32,7 @@ const CHUNK_BYTES = 65_536;
 export function addExportRoutes(app: App, { store, jobs, settings, exportFiles, bus, now }: RouteDeps): void {
   const exports = createExports({ store, jobs, files: exportFiles, places: settings, now });
   const view = (request: FastifyRequest, of: Export) => exportView(of, originOf(request), now());
-  const audit = (actor: string, action: string, target: string, details: Record<string, unknown> = {}) =>
+  const audit = (actor: string, action: AuditAction, target: string, details: Record<string, unknown> = {}) =>
     store.audit([{ at: now(), actor, action, target, details }]);
 
   app.route({

@@ -71,8 +71,8 @@ export function addJobDiffRoutes(app: App, { jobs, store, now, comparisons }: Ro
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
         const details = { what: 'diff', against: previous.id, address: request.ip };
-        const entry = { actor: apiKeyOf(request).id, action: 'job.export', target: current.id, details };
-        await store.audit([{ at: now(), ...entry }]);
+        const { id: actor } = apiKeyOf(request);
+        await store.audit([{ at: now(), actor, action: 'job.export', target: current.id, details }]);
         return sendNdjson(reply, eachView(comparisons, pair, types));
       }
       const signal = clientGone(reply);

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { exportsOfJob, removeFiles } from '../../exports/export-file.ts';
 import { MAX_DURATION_MS } from '../../jobs/job-request.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import { MOST_CREDITS, microcreditsOf } from '../../model/credits.ts';
 import type { ScheduleId } from '../../model/ids.ts';
 import { type Budgets, JOB_KINDS, JOB_STATUSES, type Job } from '../../model/job.ts';
@@ -39,7 +40,7 @@ const timeOf = (text: string | undefined) => (text === undefined ? undefined : D
 
 export function addJobRoutes(app: App, { jobs, store, exportFiles, now }: RouteDeps): void {
   /** After the change: what was refused has not happened. */
-  async function recorded(request: FastifyRequest, action: string, job: Job): Promise<Job> {
+  async function recorded(request: FastifyRequest, action: AuditAction, job: Job): Promise<Job> {
     const { id: actor } = apiKeyOf(request);
     await store.audit([{ at: now(), actor, action, target: job.id, details: { address: request.ip } }]);
     return job;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { mailRulesOf } from '../../deliver/mail-addresses.ts';
 import { createWebhooks } from '../../deliver/webhooks.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { MonitorId, RunId } from '../../model/ids.ts';
 import { CHANGE_KINDS } from '../../model/monitor.ts';
 import {
@@ -60,7 +61,7 @@ export function addMonitorRoutes(app: App, deps: RouteDeps): void {
   }
 
   /** After the change: what was refused has not happened. */
-  async function record(request: FastifyRequest, action: string, target: string): Promise<void> {
+  async function record(request: FastifyRequest, action: AuditAction, target: string): Promise<void> {
     const { id: actor } = apiKeyOf(request);
     await store.audit([{ at: now(), actor, action, target, details: { address: request.ip } }]);
   }

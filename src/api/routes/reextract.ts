@@ -52,8 +52,8 @@ export function addReextractRoutes(app: App, { jobs, store, blobs, extraction, n
         throw new ScrapifieError('QUEUE_FULL', `${MOST_AT_ONCE} jobs are being read again already.`);
       }
       const details = { what: 'reextract', address: request.ip };
-      const entry = { at: now(), actor: apiKeyOf(request).id, action: 'job.export', target: job.id, details };
-      await store.audit([entry]);
+      const { id: actor } = apiKeyOf(request);
+      await store.audit([{ at: now(), actor, action: 'job.export', target: job.id, details }]);
       const pages = extraction.readAgain(job, readOptionsOf(request.body), { store, blobs });
       return sendNdjson(reply, counted(pages));
     },

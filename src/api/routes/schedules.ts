@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { RunId, ScheduleId } from '../../model/ids.ts';
 import {
   previewRequestSchema,
@@ -34,7 +35,7 @@ export function addScheduleRoutes(app: App, { jobs, store, settings, idempotency
   }
 
   /** After the change: what was refused has not happened. */
-  async function record(request: FastifyRequest, action: string, target: string): Promise<void> {
+  async function record(request: FastifyRequest, action: AuditAction, target: string): Promise<void> {
     const { id: actor } = apiKeyOf(request);
     await store.audit([{ at: now(), actor, action, target, details: { address: request.ip } }]);
   }

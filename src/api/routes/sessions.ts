@@ -153,8 +153,9 @@ export function addSessionRoutes(app: App, deps: RouteDeps): void {
       });
       const { method, finalUrl } = result;
       const details = { method, url: finalUrl };
-      const entry = { actor: key.id, action: 'session.login', target: target.session, details };
-      await store.audit([{ at: now(), ...entry }]);
+      await store.audit([
+        { at: now(), actor: key.id, action: 'session.login', target: target.session, details },
+      ]);
       return success(loginView(result, now()));
     },
   });

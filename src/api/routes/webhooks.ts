@@ -6,6 +6,7 @@ import {
   webhookRequestSchema,
 } from '../../deliver/webhook-request.ts';
 import { auditedWebhook, createWebhooks } from '../../deliver/webhooks.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { DeliveryId, WebhookId } from '../../model/ids.ts';
 import { DELIVERY_STATES } from '../../ports/webhook-store.ts';
 import { openVault } from '../../sessions/vault.ts';
@@ -39,7 +40,7 @@ export function addWebhookRoutes(app: App, { store, settings, now, deliverers }:
     mail: mailRulesOf(settings),
     deliverers: deliverers ?? new Map(),
   });
-  const audit = (actor: string, action: string, target: string, details: Record<string, unknown> = {}) =>
+  const audit = (actor: string, action: AuditAction, target: string, details: Record<string, unknown> = {}) =>
     store.audit([{ at: now(), actor, action, target, details }]);
 
   app.route({

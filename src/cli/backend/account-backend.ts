@@ -11,6 +11,7 @@ import { accountView, usedBy } from '../../api/routes/accounts.ts';
 import { keyView } from '../../api/routes/keys.ts';
 import { readPlans } from '../../config/plans.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId, KeyId } from '../../model/ids.ts';
 import { deleteAccounts } from '../../retention/delete-accounts.ts';
 import { readSettings } from '../flags/flags.ts';
@@ -81,7 +82,7 @@ function createLocalAccountBackend(shell: Shell, { store }: OpenStorage): Accoun
   async function accountOf(named: string | undefined): Promise<AccountId> {
     return named === undefined ? store.defaultAccount() : (await admin.get(named)).id;
   }
-  const record = (action: string, target: string, details: Record<string, unknown>) =>
+  const record = (action: AuditAction, target: string, details: Record<string, unknown>) =>
     store.audit([{ at: now(), ...BY, action, target, details }]);
 
   return {

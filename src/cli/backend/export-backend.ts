@@ -6,6 +6,7 @@ import { exportBytes } from '../../exports/export-bytes.ts';
 import type { ExportPlaces } from '../../exports/export-places.ts';
 import { createExports } from '../../exports/exports.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
 import type { Blobs } from '../../ports/blobs.ts';
@@ -22,7 +23,7 @@ export interface LocalExportParts {
   readonly settings: ExportPlaces;
   /** The job of an id, or the latest. */
   readonly named: (id: string) => Promise<Job>;
-  readonly audit: (action: string, target: string, details: object) => Promise<unknown>;
+  readonly audit: (action: AuditAction, target: string, details: object) => Promise<unknown>;
 }
 
 /** No file is kept here: the bytes go where the command writes them. */

@@ -100,8 +100,9 @@ function localFetcher({ jobs, accounts, store }: OpenPlatform, signal: AbortSign
       const target = { session, account: await account };
       const done = await explained(wanted.timeoutMs, logIn({ jobs, ...accounts }, target, wanted, given));
       const details = { method: done.method, url: done.finalUrl };
-      const entry = { actor: 'command line', action: 'session.login', target: session, details };
-      await accounts.store.audit([{ at: Date.now(), ...entry }]);
+      await accounts.store.audit([
+        { at: Date.now(), actor: 'command line', action: 'session.login', target: session, details },
+      ]);
       return loginView(done, Date.now());
     },
   };

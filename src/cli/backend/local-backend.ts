@@ -13,7 +13,9 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { hostOf } from '../../frontier/host-name.ts';
 import { invalidRequest, parseRequest } from '../../jobs/invalid-request.ts';
 import type { JobError } from '../../jobs/job-reader.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId } from '../../model/ids.ts';
+import type { Job } from '../../model/job.ts';
 import { createMonitors } from '../../monitors/monitors.ts';
 import { createQueries } from '../../query/queries.ts';
 import { createSearches, type SearchHit } from '../../query/search/searches.ts';
@@ -73,9 +75,14 @@ export async function openLocalBackend(
     createSessions({ ...parts, vault, hours: settings.sessionHours });
   const credentialsWith = (vault: Vault | null) => createCredentials({ ...parts, vault, service: null });
   const sealing = async () => openVault(await withVaultKeys(given, () => store.hasSealed()));
-  const audit = (action: string, target: string, details: object) =>
+  const audit = (action: AuditAction, target: string, details: object) =>
     store.audit([{ at: Date.now(), actor: ACTOR, action, target, details: { ...details } }]);
   const named = (id: string) => jobNamed(id, jobs, account);
+  /** After the change: what was refused has not happened. */
+  const changed = async (action: AuditAction, job: Job) => {
+    await audit(action, job.id, {});
+    return jobView(job);
+  };
 
   return {
     jobs: {
@@ -87,9 +94,10 @@ export async function openLocalBackend(
         const job = await named(id);
         return jobView(job, await jobs.waitingFor(job));
       },
-      cancel: async (id) => jobView(await jobs.cancel((await named(id)).id, account)),
-      resume: async (id, budgets) => jobView(await jobs.resume((await named(id)).id, account, budgets)),
-      retry: async (id) => jobView(await jobs.retry((await named(id)).id, account)),
+      cancel: async (id) => changed('job.cancel', await jobs.cancel((await named(id)).id, account)),
+      resume: async (id, budgets) =>
+        changed('job.resume', await jobs.resume((await named(id)).id, account, budgets)),
+      retry: async (id) => changed('job.retry', await jobs.retry((await named(id)).id, account)),
       async delete(id) {
         const job = await named(id);
         await jobs.delete(job.id, account);

@@ -12,6 +12,7 @@ import {
 } from '../../deliver/webhook-request.ts';
 import { auditedWebhook, createWebhooks } from '../../deliver/webhooks.ts';
 import { parseRequest } from '../../jobs/invalid-request.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId, WebhookId } from '../../model/ids.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Vault } from '../../sessions/vault.ts';
@@ -25,7 +26,7 @@ export interface LocalWebhookParts {
   /** With a key that is made where there is none. */
   readonly sealing: () => Promise<Vault | null>;
   readonly canMail: boolean;
-  readonly audit: (action: string, target: string, details: object) => Promise<void>;
+  readonly audit: (action: AuditAction, target: string, details: object) => Promise<void>;
 }
 
 /** Webhooks of the store itself. A server that works on the same store sends what is added here. */

@@ -5,6 +5,7 @@ import {
   monitorView,
 } from '../../api/views/monitor-view.ts';
 import { type RunView, runView } from '../../api/views/schedule-view.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { ChangeKind } from '../../model/monitor.ts';
 import { monitorChangeSchema, monitorRequestSchema } from '../../monitors/monitor-request.ts';
@@ -32,7 +33,7 @@ export interface BackendMonitors {
 export function localMonitors(
   monitors: (isWriting: boolean) => Promise<Monitors>,
   accountId: AccountId,
-  audit: (action: string, target: string) => Promise<void>,
+  audit: (action: AuditAction, target: string) => Promise<void>,
 ): BackendMonitors {
   const owner = { accountId, credentials: 'read' } as const;
   const changed = async (action: 'pause' | 'resume', id: string) => {

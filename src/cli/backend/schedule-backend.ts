@@ -6,6 +6,7 @@ import {
   type ScheduleView,
   scheduleView,
 } from '../../api/views/schedule-view.ts';
+import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId } from '../../model/ids.ts';
 import {
   type PreviewRequest,
@@ -38,7 +39,7 @@ export interface BackendSchedules {
 export function localSchedules(
   schedules: (isWriting: boolean) => Promise<Schedules>,
   accountId: AccountId,
-  audit: (action: string, target: string) => Promise<void>,
+  audit: (action: AuditAction, target: string) => Promise<void>,
 ): BackendSchedules {
   const changed = async (action: 'pause' | 'resume', id: string) => {
     const view = scheduleView(await (await schedules(false))[action](accountId, id));

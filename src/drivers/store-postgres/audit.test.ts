@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { verifyAudit } from '../../model/audit-chain.ts';
+import { type AuditEntry, verifyAudit } from '../../model/audit-chain.ts';
 import { type AuditStore, eachAudit } from '../../ports/audit-store.ts';
 import { createPostgresAuditStore } from './audit.ts';
 import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
@@ -15,10 +15,10 @@ async function open(): Promise<PostgresDatabase> {
   return database;
 }
 
-const entryOf = (n: number) => ({
+const entryOf = (n: number): AuditEntry => ({
   at: n,
   actor: 'a',
-  action: 'b.c',
+  action: 'key.create',
   target: `t${n}`,
   details: { n, list: ['é\n"', null, {}], empty: [] },
 });

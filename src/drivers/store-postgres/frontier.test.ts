@@ -143,7 +143,9 @@ describe('the frontier', () => {
     } as const;
     await store.putRobots(robots);
     expect((await store.getRobots(robots.origin))?.body).toBe('a\ufffdb');
-    await store.audit([{ at: 1, actor: 'a', action: 'b', target: 'c', details: { 'k\0': ['\udc00'] } }]);
+    await store.audit([
+      { at: 1, actor: 'a', action: 'key.use', target: 'c', details: { 'k\0': ['\udc00'] } },
+    ]);
     expect((await store.listAudit({ limit: 1 })).items).toMatchObject([
       { details: { 'k\ufffd': ['\ufffd'] } },
     ]);

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { verifyAudit } from '../../model/audit-chain.ts';
+import { type AuditEntry, verifyAudit } from '../../model/audit-chain.ts';
 import { createSqliteAuditStore } from './audit.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
@@ -11,7 +11,13 @@ function open(): SqliteDatabase {
   return database;
 }
 
-const entryOf = (n: number) => ({ at: n, actor: 'a', action: 'b.c', target: `t${n}`, details: { n } });
+const entryOf = (n: number): AuditEntry => ({
+  at: n,
+  actor: 'a',
+  action: 'key.create',
+  target: `t${n}`,
+  details: { n },
+});
 
 const verdictOf = (database: SqliteDatabase) => {
   const store = createSqliteAuditStore(database);
