@@ -3317,7 +3317,7 @@ type MonitorUpdate struct {
 	MaxDepth *int64   `json:"maxDepth,omitempty"`
 	Include  []string `json:"include,omitempty"`
 	Exclude  []string `json:"exclude,omitempty"`
-	// How each page is fetched, in place of all that was said before.
+	// How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
 	Options *MonitorUpdateOptions `json:"options,omitempty"`
 	// Replaces the receivers that the monitor had; null: it has none.
 	Notify *MonitorRequestNotify `json:"notify,omitempty"`
@@ -3371,7 +3371,7 @@ type MonitorUpdateThreshold struct {
 	Amount *float64 `json:"amount,omitempty"`
 }
 
-// MonitorUpdateOptions: How each page is fetched, in place of all that was said before.
+// MonitorUpdateOptions: How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
 type MonitorUpdateOptions struct {
 	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
@@ -3451,13 +3451,13 @@ func (WebhookRequest) isRequest() {}
 
 // WebhookUpdate is the body of a request.
 type WebhookUpdate struct {
-	// Where events are sent. With another origin the webhook loses its headers and gets a new secret.
+	// Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew.
 	URL *string `json:"url,omitempty"`
 	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
 	Events []string `json:"events,omitempty"`
-	// What is sent. With another format the webhook loses its headers and gets a new secret; from a chat to `json`, `url` must be given as well.
+	// What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well.
 	Format *string `json:"format,omitempty"`
-	// In place of all that it has. Left out, they stay, unless the origin of `url` or the format changes.
+	// In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any.
 	Headers map[string]string `json:"headers,omitempty"`
 	// Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.
 	Secret *string `json:"secret,omitempty"`

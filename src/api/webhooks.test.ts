@@ -117,7 +117,10 @@ describe('a webhook', () => {
     expect(await stored()).toMatchObject({ headers, secrets: [{ secret: made.at('data.secret') }] });
     expect(fieldOf(await patch(url, { secret: 'a-secret-of-my-own' }))).toBe('secret');
 
-    const moved = await patch(url, { url: 'https://elsewhere.example/' });
+    const refused = await patch(url, { url: 'https://elsewhere.example/' });
+    expect([refused.at('error.code'), fieldOf(refused)]).toEqual(['SECRETS_BOUND', 'headers']);
+    expect(await stored()).toMatchObject({ headers, url: 'https://receiver.example/other' });
+    const moved = await patch(url, { url: 'https://elsewhere.example/', headers: {} });
     expect(moved.at('data.secret')).toMatch(/^whsec_/);
     expect(moved.at('data.secret')).not.toBe(made.at('data.secret'));
     expect(await stored()).toEqual({
@@ -129,7 +132,8 @@ describe('a webhook', () => {
     const again = await patch(url, { url: 'https://third.example/', ...given });
     expect(again.at('data.secret')).toBe(given.secret);
     expect((await stored())?.headers).toEqual(given.headers);
-    expect((await patch(url, { format: 'slack' })).at('data.secret')).toMatch(/^whsec_/);
+    expect((await patch(url, { format: 'slack' })).at('error.code')).toBe('SECRETS_BOUND');
+    expect((await patch(url, { format: 'slack', headers: {} })).at('data.secret')).toMatch(/^whsec_/);
     expect((await stored())?.headers).toEqual({});
   });
 

@@ -4,7 +4,7 @@ import type { Job } from '../model/job.ts';
 import type { ArtifactRef, NewPage, Page, PageRecord, PageRedirect, SetCookie } from '../model/page.ts';
 import { unpackRecord } from '../model/page-record.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import { HIDDEN_VALUE, hideSecrets } from '../sessions/job-secrets.ts';
+import { HIDDEN_VALUE, hideSecrets } from '../sessions/secret-fields.ts';
 import type { HeaderLine } from '../warc/http-head.ts';
 
 /** What was asked for and answered for one URL, redirects included, as an archive keeps it. Secrets are not in it. */

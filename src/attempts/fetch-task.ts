@@ -174,9 +174,12 @@ async function unchanged(answer: FetchResponse, { page, body }: EarlierPage): Pr
 
 /** All headers and cookies for the origins that the caller named; elsewhere only headers that hold no secret. */
 function headersFor(task: Task, running: RunningJob, mayDisguise: boolean) {
-  const { headers, cookies, crossOriginHeaders } = running.job.options.page;
+  const { page, secretOrigins } = running.job.options;
+  const { headers, cookies, crossOriginHeaders } = page;
   if (isEmpty(headers) && isEmpty(cookies)) return { headers, cookies };
-  const isNamed = running.isNamedOrigin(new URL(task.atUrl).origin) || (task.depth === 0 && task.hops === 0);
+  // Of a long list of URLs, `seeds` has the first ones only.
+  const isGiven = secretOrigins === undefined && task.depth === 0 && task.hops === 0;
+  const isNamed = isGiven || running.isNamedOrigin(new URL(task.atUrl).origin);
   if (isNamed && mayDisguise) return { headers, cookies };
   const kept = Object.entries(headers).filter(([name]) => {
     const lower = name.toLowerCase();

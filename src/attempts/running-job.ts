@@ -18,7 +18,7 @@ export interface RunningJob {
   readonly job: Job;
   readonly canonical: Canonicalizer;
   readonly isInScope: ScopeCheck;
-  /** Whether the caller named this origin as a seed. */
+  /** Whether the caller named this origin, as a seed or by `secretOrigins`. */
   readonly isNamedOrigin: (origin: string) => boolean;
   /** Cookies last as long as the job is worked on here; a single scrape starts with none. */
   readonly jar: CookieJar;
@@ -109,7 +109,9 @@ function open(job: Job, refusal: ScrapifieError | null): RunningJob {
       return check(candidate, steps);
     },
     isNamedOrigin: (origin) => {
-      origins ??= new Set(job.seeds.map((seed) => parseStoredSeed(seed)?.origin ?? ''));
+      origins ??= new Set(
+        job.options.secretOrigins ?? job.seeds.map((seed) => parseStoredSeed(seed)?.origin ?? ''),
+      );
       return origins.has(origin);
     },
     jar: createCookieJar(),

@@ -41,15 +41,16 @@ export const webhookChangeSchema = z
     url: fields.url
       .optional()
       .describe(
-        'Where events are sent. With another origin the webhook loses its headers and gets a new secret.',
+        'Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew.',
       ),
     events: fields.events.optional(),
     format: fields.format.describe(
-      'What is sent. With another format the webhook loses its headers and gets a new secret; from a chat to `json`, ' +
-        '`url` must be given as well.',
+      'What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from ' +
+        'a chat to `json`, `url` must be given as well.',
     ),
     headers: fields.headers.describe(
-      'In place of all that it has. Left out, they stay, unless the origin of `url` or the format changes.',
+      'In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format ' +
+        'changes and it has any.',
     ),
     secret: webhookSecretField
       .optional()

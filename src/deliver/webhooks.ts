@@ -14,6 +14,7 @@ import type {
   StoredWebhook,
   WebhookQuery,
 } from '../ports/webhook-store.ts';
+import { boundSecrets } from '../sessions/secret-fields.ts';
 import type { Vault } from '../sessions/vault.ts';
 import type { Deliverers } from './deliverer.ts';
 import {
@@ -63,7 +64,7 @@ export interface Webhooks {
   list(query: WebhookQuery): Promise<ListPage<StoredWebhook>>;
   /**
    * With another receiver, by the origin of its URL or by its format, nothing that the former receiver was trusted with
-   * stays: headers are dropped unless given, and there is a new secret, which is told.
+   * goes along: SECRETS_BOUND unless headers that it has are given anew, and there is a new secret, which is told.
    */
   change(account: AccountId, id: string, patch: WebhookPatch): Promise<ChangedWebhook>;
   /**
@@ -292,6 +293,9 @@ export function createWebhooks({ store, vault, now, mail, deliverers }: Webhooks
           const message = 'Only with another origin of the URL or another format; use `rotate`.';
           throw invalidRequest([{ field: 'secret', message }]);
         }
+        if (isElsewhere && patch.headers === undefined && Object.keys(data.headers).length > 0) {
+          throw boundSecrets(['headers'], ['the new receiver'], 'headers');
+        }
         const confirm = isElsewhere ? confirmationOf({ url, format }) : data.confirm;
         if (patch.enabled === true && confirm !== undefined && !isElsewhere) {
           const message = 'The address is not confirmed: open the link in the mail; `test` sends it again.';
@@ -302,7 +306,7 @@ export function createWebhooks({ store, vault, now, mail, deliverers }: Webhooks
         secret = isElsewhere && isSigned ? fresh : null;
         const next: WebhookData = {
           url,
-          headers: patch.headers ?? (isElsewhere ? {} : data.headers),
+          headers: patch.headers ?? data.headers,
           secrets: secret === null ? data.secrets : [{ secret, until: null }],
           ...(confirm && { confirm }),
         };

@@ -60,6 +60,10 @@ const own = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpec
 export const ERRORS = {
   // What a caller got wrong
   VALIDATION_FAILED: usage(422, 'A field of the request is wrong; `details` has one entry per bad field.'),
+  SECRETS_BOUND: usage(
+    422,
+    'A change would send hidden values to an origin that they were not given for; `details` names the fields to give anew.',
+  ),
   BAD_REQUEST: usage(
     400,
     'The request is not valid HTTP; the status is 408, 417 or 431 where HTTP has one for the fault.',

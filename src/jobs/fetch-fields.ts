@@ -4,6 +4,7 @@ import { OTHER_BROWSERS } from '../model/identity.ts';
 import type { ProxyOptions } from '../model/job.ts';
 import { PROXY_TIERS, type ProxyTier } from '../model/proxy.ts';
 import { countryCode } from '../plan/proxies/country.ts';
+import { secretField } from '../sessions/secret-fields.ts';
 import { NAME, NAME_RULE } from '../sessions/session.ts';
 
 const MAX_OWN_PROXIES = 100;
@@ -31,13 +32,10 @@ const proxy = z
       .enum(PROXY_TIERS)
       .optional()
       .describe('The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.'),
-    url: proxyUrl
+    url: secretField('page.proxy.url', proxyUrl)
       .optional()
       .describe('A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again.'),
-    urls: z
-      .array(proxyUrl)
-      .min(1)
-      .max(MAX_OWN_PROXIES)
+    urls: secretField('page.proxy.urls', z.array(proxyUrl).min(1).max(MAX_OWN_PROXIES))
       .optional()
       .describe('Several proxies of your own, which are used in turn.'),
   })

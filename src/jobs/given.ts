@@ -16,6 +16,8 @@ export interface Given {
   readonly run?: NonNullable<NewJob['run']>;
   /** The check of a monitor that the job is. */
   readonly monitor?: { readonly id: MonitorId; readonly round: number };
+  /** See `JobOptions.secretOrigins`. */
+  readonly secretOrigins?: readonly string[];
   /** Where its events are sent; a webhook of the request itself goes first. */
   readonly webhook?: JobWebhook | undefined;
   /** See `JobOptions.traceParent`. */

@@ -178,6 +178,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       credentials,
       ...(sources === undefined ? {} : { hasSources: true }),
       ...(given.shownAs === undefined ? {} : { shownAs: given.shownAs }),
+      ...(given.secretOrigins === undefined ? {} : { secretOrigins: given.secretOrigins }),
       ...(given.traceParent === undefined ? {} : { traceParent: given.traceParent }),
       ...(monitor === undefined ? {} : { monitorId: monitor.id, monitorRound: monitor.round }),
       ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),

@@ -4,6 +4,7 @@ import { ENGINE_NAMES } from '../model/attempt.ts';
 import { isDisguised } from '../model/engine-traits.ts';
 import type { ExtractOptions } from '../model/extraction.ts';
 import type { Format, PageOptions } from '../model/job.ts';
+import { secretField } from '../sessions/secret-fields.ts';
 import { deviceFieldsGiven } from './device-fields.ts';
 import { extractField } from './extract-fields.ts';
 import { proxyOptionsOf, wayFields } from './fetch-fields.ts';
@@ -53,16 +54,17 @@ const SCROLLED_TYPES: ReadonlySet<string> = new Set(['job_posting', 'linkedin_pr
 
 export const ENGINES = ['auto', ...ENGINE_NAMES] as const;
 
-const headers = z
-  .record(z.string(), z.string().max(8_192))
-  .superRefine((given, context) => {
+const headers = secretField(
+  'page.headers',
+  z.record(z.string(), z.string().max(8_192)).superRefine((given, context) => {
     const names = Object.keys(given);
     if (names.length > 64) context.addIssue({ code: 'custom', message: 'At most 64 headers.' });
     for (const name of names) {
       const problem = headerProblem(name, given[name] ?? '');
       if (problem !== null) context.addIssue({ code: 'custom', path: [name], message: problem });
     }
-  })
+  }),
+)
   .default({})
   .describe(
     'Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. ' +
@@ -87,9 +89,9 @@ function headerProblem(name: string, value: string): string | null {
   return ENGINE_HEADERS.has(lower) ? 'The engine sets this header itself.' : null;
 }
 
-const cookies = z
-  .record(z.string(), z.string().max(4_096))
-  .superRefine((given, context) => {
+const cookies = secretField(
+  'page.cookies',
+  z.record(z.string(), z.string().max(4_096)).superRefine((given, context) => {
     const names = Object.keys(given);
     if (names.length > 64) context.addIssue({ code: 'custom', message: 'At most 64 cookies.' });
     for (const name of names) {
@@ -99,7 +101,8 @@ const cookies = z
         context.addIssue({ code: 'custom', path: [name], message: 'Not a cookie value; encode it first.' });
       }
     }
-  })
+  }),
+)
   .default({})
   .describe('Cookies to send to the origin of the URL.');
 
@@ -168,7 +171,10 @@ export const pageFields = (formats: readonly Format[]) => ({
 /** Only where each URL is the caller's own: a crawl never sends anything but GET. */
 export const messageFields = {
   method: z.enum(['GET', 'POST']).default('GET').describe('HTTP method.'),
-  body: z.string().max(1_048_576).nullable().default(null).describe('Request body; needs `method: "POST"`.'),
+  body: secretField('page.body', z.string().max(1_048_576))
+    .nullable()
+    .default(null)
+    .describe('Request body; needs `method: "POST"`.'),
 };
 
 const MOST_AGE_MS = 365 * DAY_MS;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Format } from '../model/job.ts';
 import type { RenderAction, RenderWish, ScreenshotOptions } from '../model/render.ts';
+import { secretField } from '../sessions/secret-fields.ts';
 import { type DeviceOptions, deviceFields, deviceFieldsGiven, deviceOf } from './device-fields.ts';
 
 const MAX_ACTIONS = 100;
@@ -100,10 +101,15 @@ const action = z.discriminatedUnion(
     z.strictObject({
       type: z.literal('upload'),
       selector: selector.describe('An `<input type="file">`.'),
-      files: z.array(file).min(1).max(MAX_FILES),
+      files: secretField('page.actions.files', z.array(file).min(1).max(MAX_FILES)),
       ...timed,
     }),
-    z.strictObject({ type: z.literal('type'), selector, text: z.string().max(10_000), ...timed }),
+    z.strictObject({
+      type: z.literal('type'),
+      selector,
+      text: secretField('page.actions.text', z.string().max(10_000)),
+      ...timed,
+    }),
     z.strictObject({
       type: z.literal('press'),
       key: z.string().min(1).max(50).describe('`Enter`, `a`, `Control+A` …'),
@@ -113,7 +119,10 @@ const action = z.discriminatedUnion(
     z.strictObject({
       type: z.literal('select'),
       selector,
-      value: z.string().max(1_000).describe('Value or label of the option.'),
+      value: secretField(
+        'page.actions.value',
+        z.string().max(1_000).describe('Value or label of the option.'),
+      ),
       ...timed,
     }),
     z
@@ -142,13 +151,16 @@ const action = z.discriminatedUnion(
       }),
     z.strictObject({
       type: z.literal('evaluate'),
-      script: z
-        .string()
-        .min(1)
-        .max(100_000)
-        .describe(
-          'JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.',
-        ),
+      script: secretField(
+        'page.actions.script',
+        z
+          .string()
+          .min(1)
+          .max(100_000)
+          .describe(
+            'JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.',
+          ),
+      ),
       ...timed,
     }),
     z.strictObject({ type: z.literal('screenshot'), ...pictureFields, ...timed }).superRefine(checkPicture),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FORBIDDEN_HEADERS } from '../fetch/http/request-headers.ts';
 import { isEventPattern, JOB_END_EVENTS, WEBHOOK_EVENTS } from '../model/event-filter.ts';
+import { secretField } from '../sessions/secret-fields.ts';
 
 /** Fields that an endpoint and the webhook of a single request share. */
 
@@ -21,23 +22,29 @@ export const eventsField = z.array(eventPattern).min(1).max(50);
 
 export const webhookUrlField = z.string().min(1).max(2_048);
 
-export const webhookSecretField = z
-  .string()
-  .max(200)
-  .regex(/^[\x21-\x7e]+$/, 'Must be printable characters without spaces.');
+export const webhookSecretField = secretField(
+  'webhook.secret',
+  z
+    .string()
+    .max(200)
+    .regex(/^[\x21-\x7e]+$/, 'Must be printable characters without spaces.'),
+);
 
-export const webhookHeadersField = z
-  .record(
-    z
-      .string()
-      .regex(HEADER_NAME, 'Must be the name of a header.')
-      .refine(
-        (name) => !FORBIDDEN_HEADERS.has(name.toLowerCase()) && !OWN_HEADERS.test(name.toLowerCase()),
-        'Must not be a header that the sender sets itself.',
-      ),
-    z.string().regex(HEADER_VALUE, 'Must be the value of a header.'),
-  )
-  .refine((headers) => Object.keys(headers).length <= 20, 'Must have 20 entries at most.');
+export const webhookHeadersField = secretField(
+  'webhook.headers',
+  z
+    .record(
+      z
+        .string()
+        .regex(HEADER_NAME, 'Must be the name of a header.')
+        .refine(
+          (name) => !FORBIDDEN_HEADERS.has(name.toLowerCase()) && !OWN_HEADERS.test(name.toLowerCase()),
+          'Must not be a header that the sender sets itself.',
+        ),
+      z.string().regex(HEADER_VALUE, 'Must be the value of a header.'),
+    )
+    .refine((headers) => Object.keys(headers).length <= 20, 'Must have 20 entries at most.'),
+);
 
 /** `webhook` of a request: for the events of that job, in place of the account's webhooks. */
 export const jobWebhookField = z

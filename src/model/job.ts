@@ -175,6 +175,11 @@ export interface JobOptions extends DerivedOptions {
   readonly shownAs?: Readonly<Record<string, unknown>> | undefined;
   /** The span that made the job, as a W3C `traceparent`: processes that work on the job continue its trace. Missing: it is not traced. */
   readonly traceParent?: string | undefined;
+  /**
+   * The origins that headers and cookies of `page` are sent to. Missing: those of the start URLs. Set by the program alone,
+   * for jobs whose URLs the caller has not named.
+   */
+  readonly secretOrigins?: readonly string[] | undefined;
   /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
   readonly sealed?: string | undefined;
 }

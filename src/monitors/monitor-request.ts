@@ -194,7 +194,11 @@ export const monitorChangeSchema = z
     maxDepth: crawl.maxDepth.unwrap().optional(),
     include: crawl.include.unwrap().optional(),
     exclude: crawl.exclude.unwrap().optional(),
-    options: options.optional().describe('How each page is fetched, in place of all that was said before.'),
+    options: options
+      .optional()
+      .describe(
+        'How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.',
+      ),
     notify: notifySchema
       .nullable()
       .optional()

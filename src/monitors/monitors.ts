@@ -13,7 +13,8 @@ import type { MonitorChange, MonitorChangeQuery } from '../ports/monitor-store.t
 import type { AccountQuery } from '../ports/session-store.ts';
 import type { ListPage, Store } from '../ports/store.ts';
 import type { ScheduleOwner, Schedules } from '../schedules/schedules.ts';
-import { openScheduledJob } from '../sessions/schedule-secrets.ts';
+import { openScheduledJob, type SecretFields, secretPageOf } from '../sessions/schedule-secrets.ts';
+import { requireBoundOrigins } from '../sessions/secret-fields.ts';
 import type { Vault } from '../sessions/vault.ts';
 import type { WatchStoredPage } from './evaluate-check.ts';
 import { changeRulesOf, RECHECK_MS, scheduledJobOf, scheduleRequestOf, settingsOf } from './monitor-jobs.ts';
@@ -70,7 +71,10 @@ export interface Monitors {
   create(request: MonitorRequest, owner: ScheduleOwner, id?: MonitorId): Promise<MonitorDetail>;
   get(account: AccountId, id: string): Promise<MonitorDetail>;
   list(query: AccountQuery): Promise<ListPage<MonitorDetail>>;
-  /** Fields that are left out stay. When something else is watched, the next check makes a new baseline. */
+  /**
+   * Fields that are left out stay. Throws SECRETS_BOUND when `options` stay and hold secrets that would go to another origin
+   * than those that were watched. When something else is watched, the next check makes a new baseline.
+   */
   update(id: string, change: MonitorChangeRequest, owner: ScheduleOwner): Promise<MonitorDetail>;
   pause(account: AccountId, id: string): Promise<MonitorDetail>;
   resume(account: AccountId, id: string): Promise<MonitorDetail>;
@@ -279,6 +283,12 @@ function changedJob(change: MonitorChangeRequest, schedule: Schedule, vault: Vau
       : former.sitemapUrls[0] === undefined
         ? { site: former.urls[0] }
         : { sitemap: former.sitemapUrls[0] };
+  const after = urls ?? [site ?? sitemap ?? ''];
+  if (options === undefined && [urls, site, sitemap].some((each) => each !== undefined)) {
+    const page = secretPageOf(former.options as SecretFields);
+    const before = [...former.urls, ...(former.sitemapUrls ?? [])];
+    requireBoundOrigins(page, { before, after, named: 'options' });
+  }
   return scheduledJobOf({
     ...target,
     ...(urls === undefined ? {} : { urls }),

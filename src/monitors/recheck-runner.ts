@@ -1,3 +1,4 @@
+import { parseStoredSeed } from '../frontier/canonical.ts';
 import { batchRequestSchema } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Schedule } from '../model/schedule.ts';
@@ -16,6 +17,14 @@ export interface RecheckDeps {
 }
 
 const BATCH = 50;
+
+/** What a check fetches, as its schedule stores it. */
+interface WatchedJob {
+  readonly options: unknown;
+  readonly retention: unknown;
+  readonly urls?: readonly string[];
+  readonly sitemapUrls?: readonly string[];
+}
 
 /**
  * Starts the jobs that look again at pages that a check was not sure of. A second look is a help: one that is lost or
@@ -42,8 +51,10 @@ async function startRecheck({ monitor, recheck }: DueRecheck, deps: RecheckDeps)
   const account = await store.getAccount(accountId);
   if (account === null || account.disabledAt !== null) return;
   const { credentials, keyId } = schedule.job;
-  await jobs.batch(recheckRequest(schedule, vault, recheck.urls), accountId, {
+  const { request, secretOrigins } = recheckRequest(schedule, vault, recheck.urls);
+  await jobs.batch(request, accountId, {
     credentials,
+    secretOrigins,
     monitor: { id, round: recheck.round },
     startedBy: {
       actor: `monitor ${id}`,
@@ -53,9 +64,16 @@ async function startRecheck({ monitor, recheck }: DueRecheck, deps: RecheckDeps)
   });
 }
 
-/** The pages are fetched as the check fetches them. */
+/**
+ * The pages are fetched as the check fetches them: those of a site or sitemap are URLs that the site has named, so that
+ * headers and cookies go to the origins of the monitor alone.
+ */
 export function recheckRequest(schedule: Schedule, vault: Vault | null, urls: readonly string[]) {
   const { request } = openScheduledJob(schedule.job, vault, schedule);
-  const { options, retention } = request as { options: unknown; retention: unknown };
-  return batchRequestSchema.parse({ urls, options, retention, snapshots: true });
+  const { options, retention, urls: named = [], sitemapUrls = [] } = request as WatchedJob;
+  const origins = [...named, ...sitemapUrls].flatMap((url) => parseStoredSeed(url)?.origin ?? []);
+  return {
+    request: batchRequestSchema.parse({ urls, options, retention, snapshots: true }),
+    secretOrigins: [...new Set(origins)],
+  };
 }

@@ -5,6 +5,7 @@ import { FORBIDDEN_HEADERS } from '../fetch/http/request-headers.ts';
 import { type CredentialHosts, isFor, notFor } from '../model/credential-hosts.ts';
 import type { JobOptions } from '../model/job.ts';
 import type { RenderAction } from '../model/render.ts';
+import { secretField } from './secret-fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Visible ASCII, spaces and tabs: nothing that could end a header. */
@@ -52,7 +53,7 @@ const pairs = (value: RegExp, refuse: (name: string) => string | null) =>
   });
 
 const username = z.string().min(1).max(1_000);
-const password = z.string().min(1).max(4_096);
+const password = secretField('credential.password', z.string().min(1).max(4_096));
 
 /** What to log in with, and where. */
 export const credentialInputSchema = z.discriminatedUnion('kind', [
@@ -74,22 +75,31 @@ export const credentialInputSchema = z.discriminatedUnion('kind', [
     kind: z.literal('bearer').describe('`Authorization: Bearer …`.'),
     hosts,
     allowHttp,
-    token: z.string().regex(TOKEN, 'A token is visible ASCII without spaces.'),
+    token: secretField(
+      'credential.token',
+      z.string().regex(TOKEN, 'A token is visible ASCII without spaces.'),
+    ),
   }),
   z.strictObject({
     kind: z.literal('headers').describe('Any request headers.'),
     hosts,
     allowHttp,
-    headers: pairs(HEADER_VALUE, (name) => {
-      if (name === 'cookie') return 'Use the kind `cookies` instead.';
-      return FORBIDDEN_HEADERS.has(name) ? 'The engine sets this header itself.' : null;
-    }),
+    headers: secretField(
+      'credential.headers',
+      pairs(HEADER_VALUE, (name) => {
+        if (name === 'cookie') return 'Use the kind `cookies` instead.';
+        return FORBIDDEN_HEADERS.has(name) ? 'The engine sets this header itself.' : null;
+      }),
+    ),
   }),
   z.strictObject({
     kind: z.literal('cookies').describe('Cookies by name.'),
     hosts,
     allowHttp,
-    cookies: pairs(COOKIE_VALUE, () => null),
+    cookies: secretField(
+      'credential.cookies',
+      pairs(COOKIE_VALUE, () => null),
+    ),
   }),
 ]);
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountId, JobId } from '../model/ids.ts';
 import type { JobOptions, PageOptions } from '../model/job.ts';
-import { hideSecrets, openOptions, resealOptions, sealOptions } from './job-secrets.ts';
+import { openOptions, resealOptions, sealOptions } from './job-secrets.ts';
+import { hideSecrets } from './secret-fields.ts';
 import { createVault, openVault } from './vault.ts';
 
 const JOB = { id: '019f0000-0000-7000-8000-000000000001' as JobId, accountId: 'default' as AccountId };

@@ -1,28 +1,14 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId, JobId } from '../model/ids.ts';
-import type { JobOptions, PageOptions, ProxyOptions } from '../model/job.ts';
+import type { JobOptions, PageOptions } from '../model/job.ts';
 import type { RenderAction } from '../model/render.ts';
+import { hideSecrets } from './secret-fields.ts';
 import { lockedBy, type Vault, type VaultPlace } from './vault.ts';
-
-/** Stands in stored options and in answers for a value that is not shown. */
-export const HIDDEN_VALUE = '[hidden]';
-
-/** Request headers that never hold credentials. All others may. */
-const SHOWN_HEADERS: ReadonlySet<string> = new Set([
-  'accept',
-  'accept-language',
-  'cache-control',
-  'content-type',
-  'user-agent',
-]);
 
 /** The parts of page options that may hold a log-in: headers, cookies, a posted body, the proxy's URL, typed text, files, scripts. */
 type SecretParts = Pick<PageOptions, 'headers' | 'cookies' | 'body' | 'proxy'> & {
   readonly actions: readonly RenderAction[] | null;
 };
-
-/** The part of page options that `hideSecrets` looks at. */
-type SecretHolder = Pick<PageOptions, 'headers' | 'cookies' | 'body' | 'proxy' | 'render'>;
 
 interface JobRef {
   readonly id: JobId;
@@ -68,52 +54,6 @@ export function resealOptions(options: JobOptions, vault: Vault, job: JobRef): J
   }
   const wrapped = vault.rewrap(Buffer.from(options.sealed, 'base64'), placeOf(job));
   return wrapped === null ? null : { ...options, sealed: Buffer.from(wrapped).toString('base64') };
-}
-
-/** Page options that may be shown; the same object when they hold no secret. */
-export function hideSecrets<T extends SecretHolder>(page: T): T {
-  const { headers, cookies, body, proxy, render } = page;
-  const isSecret = (name: string) => !SHOWN_HEADERS.has(name.toLowerCase());
-  const actions = render?.actions;
-  const hasSecrets =
-    Object.keys(headers).some(isSecret) ||
-    Object.keys(cookies).length > 0 ||
-    body !== null ||
-    (proxy !== null && proxy.url !== null) ||
-    (actions?.some((action) => withoutText(action) !== action) ?? false);
-  if (!hasSecrets) return page;
-  return {
-    ...page,
-    headers: hide(headers, isSecret),
-    cookies: hide(cookies, () => true),
-    body: body === null ? null : HIDDEN_VALUE,
-    proxy: proxy === null || proxy.url === null ? proxy : withoutUrls(proxy),
-    render:
-      actions === undefined || render === null ? render : { ...render, actions: actions.map(withoutText) },
-  };
-}
-
-function withoutUrls({ urls, ...proxy }: ProxyOptions): ProxyOptions {
-  const hidden = { ...proxy, url: HIDDEN_VALUE };
-  return urls === undefined ? hidden : { ...hidden, urls: urls.map(() => HIDDEN_VALUE) };
-}
-
-function withoutText(action: RenderAction): RenderAction {
-  if (action.type === 'type') return { ...action, text: HIDDEN_VALUE };
-  if (action.type === 'select') return { ...action, value: HIDDEN_VALUE };
-  if (action.type === 'upload') {
-    return { ...action, files: action.files.map((file) => ({ ...file, base64: HIDDEN_VALUE })) };
-  }
-  return action.type === 'evaluate' ? { ...action, script: HIDDEN_VALUE } : action;
-}
-
-function hide(
-  values: Readonly<Record<string, string>>,
-  isSecret: (name: string) => boolean,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, isSecret(name) ? HIDDEN_VALUE : value]),
-  );
 }
 
 const secretParts = ({ headers, cookies, body, proxy, render }: PageOptions): SecretParts => ({

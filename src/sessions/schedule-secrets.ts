@@ -1,13 +1,13 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId, ScheduleId } from '../model/ids.ts';
-import type { PageOptions, ProxyOptions } from '../model/job.ts';
+import type { ProxyOptions } from '../model/job.ts';
 import type { RenderAction, RenderWish } from '../model/render.ts';
 import type { ScheduledJob } from '../model/schedule.ts';
-import { HIDDEN_VALUE, hideSecrets } from './job-secrets.ts';
+import { HIDDEN_VALUE, hideSecrets, hideValues, type SecretHolder } from './secret-fields.ts';
 import { lockedBy, type Vault, type VaultPlace } from './vault.ts';
 
 /** What of a request may hold a log-in, as the API takes it: a scrape has it in the open, the others in `options`. */
-interface SecretFields {
+export interface SecretFields {
   readonly headers?: Readonly<Record<string, string>>;
   readonly cookies?: Readonly<Record<string, string>>;
   readonly body?: string | null;
@@ -93,17 +93,15 @@ export function hideScheduledJob(job: ScheduledJob): ScheduledJob {
 function hideWebhook(webhook: WebhookFields): WebhookFields {
   const { secret, headers } = webhook;
   if (secret === undefined && headers === undefined) return webhook;
-  const names = Object.keys(headers ?? {});
   return {
     ...webhook,
     ...(secret === undefined ? {} : { secret: HIDDEN_VALUE }),
-    ...(headers === undefined
-      ? {}
-      : { headers: Object.fromEntries(names.map((name) => [name, HIDDEN_VALUE])) }),
+    ...(headers === undefined ? {} : { headers: hideValues(headers) }),
   };
 }
 
-const secretPageOf = ({
+/** The part of a request that may hold secrets, as page options have it. */
+export const secretPageOf = ({
   headers = {},
   cookies = {},
   body = null,
@@ -116,7 +114,7 @@ const secretPageOf = ({
     body,
     proxy: ownProxyOf(proxy),
     render: { actions } as unknown as RenderWish,
-  }) satisfies Pick<PageOptions, 'headers' | 'cookies' | 'body' | 'proxy' | 'render'>;
+  }) satisfies SecretHolder;
 
 /** The caller's own proxy, which may have a log-in in its URL; null when there is none. */
 function ownProxyOf(proxy: SecretFields['proxy']): ProxyOptions | null {

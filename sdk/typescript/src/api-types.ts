@@ -1043,7 +1043,7 @@ export interface paths {
         head?: never;
         /**
          * Change a monitor
-         * @description Fields that are left out stay. With another `watch`, `ignore`, `site` or `sitemap` the next check makes a new baseline. Needs a key with the scope `schedules`.
+         * @description Fields that are left out stay. With another `watch`, `ignore`, `site` or `sitemap` the next check makes a new baseline. `SECRETS_BOUND` when a URL has an origin that was not watched before, and `options` that stay hold headers, cookies or typed text. Needs a key with the scope `schedules`.
          */
         patch: operations["updateMonitor"];
         trace?: never;
@@ -1287,7 +1287,7 @@ export interface paths {
         head?: never;
         /**
          * Change, disable or enable a webhook
-         * @description Fields that are left out stay as they are. With another origin of the URL or another format, headers that are left out are dropped, and the webhook gets a new secret, which is in the answer. Needs a key with the scope `webhooks`.
+         * @description Fields that are left out stay as they are. With another origin of the URL or another format, the webhook gets a new secret, which is in the answer; `SECRETS_BOUND` when it has headers and the request does not give them anew. Needs a key with the scope `webhooks`.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -2251,7 +2251,7 @@ export interface components {
             waitingFor?: {
                 host: string;
                 /** @enum {string} */
-                code: "VALIDATION_FAILED" | "BAD_REQUEST" | "MALFORMED_JSON" | "INVALID_URL" | "UNSUPPORTED_OPTION" | "QUERY_TOO_LARGE" | "QUERY_TIMEOUT" | "QUERY_REFUSED" | "QUERY_FAILED" | "INVALID_USAGE" | "UNAUTHENTICATED" | "FORBIDDEN" | "CROSS_SITE" | "ACCOUNT_DISABLED" | "STORAGE_LIMIT" | "CONSENT_REQUIRED" | "CREDITS_EXHAUSTED" | "NOT_FOUND" | "SESSION_EXPIRED" | "EXPIRED" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_MISMATCH" | "RANGE_NOT_SATISFIABLE" | "BAD_ARCHIVE" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUEUE_FULL" | "TOO_MANY_STREAMS" | "TOO_MANY_QUERIES" | "OVERLOADED" | "SHUTTING_DOWN" | "REQUEST_TIMEOUT" | "INTERNAL" | "INVALID_SETTINGS" | "INVALID_POLICY" | "QUERY_UNAVAILABLE" | "DATA_DIR_UNUSABLE" | "DATA_DIR_LOCKED" | "AUDIT_LOG_BROKEN" | "DATABASE_CORRUPT" | "BACKUP_DAMAGED" | "PLACE_NOT_EMPTY" | "STORE_IN_USE" | "SCHEMA_TOO_NEW" | "DISK_FULL" | "STORE_UNAVAILABLE" | "STORE_REFUSED" | "QUEUE_UNAVAILABLE" | "QUEUE_REFUSED" | "QUEUE_UNSAFE" | "BLOBS_UNAVAILABLE" | "BLOBS_REFUSED" | "INVALID_PROXY_FILE" | "NO_BROWSER" | "SEARCH_UNAVAILABLE" | "OIDC_UNAVAILABLE" | "CREDENTIALS_UNAVAILABLE" | "API_UNREACHABLE" | "PORT_IN_USE" | "LISTEN_FAILED" | "ADDRESS_REFUSED" | "ROBOTS_DISALLOWED" | "ROBOTS_UNREACHABLE" | "DOMAIN_DENIED" | "NO_WORKER" | "BROWSER_UNAVAILABLE" | "BROWSERS_BUSY" | "NO_HEALTHY_PROXY" | "OUTSIDE_HOURS" | "CIRCUIT_OPEN" | "NOT_IN_ARCHIVE" | "BUDGET_SPENT" | "CANCELLED" | "DNS_FAILED" | "CONNECT_FAILED" | "TLS_FAILED" | "CONNECTION_RESET" | "HEADERS_TIMEOUT" | "BODY_TIMEOUT" | "TASK_TIMEOUT" | "BODY_LIMIT_EXCEEDED" | "HEADERS_LIMIT_EXCEEDED" | "RESPONSE_FLOOD" | "BAD_ENCODING" | "PROTOCOL_ERROR" | "TOO_MANY_REDIRECTS" | "REDIRECT_LOOP" | "BAD_REDIRECT" | "HTTP_ERROR" | "HOST_RATE_LIMITED" | "BLOCKED" | "CAPTCHA" | "LOGIN_FAILED" | "LOGIN_REQUIRED" | "PROXY_FAILED" | "BROWSER_CRASHED" | "BROWSER_LOST" | "ACTION_FAILED" | "CAPTCHA_UNSOLVED" | "EXPORT_FAILED" | "EXTRACTION_FAILED" | "PLUGIN_FAILED" | "WORKER_DIED" | "UNSTORABLE";
+                code: "VALIDATION_FAILED" | "SECRETS_BOUND" | "BAD_REQUEST" | "MALFORMED_JSON" | "INVALID_URL" | "UNSUPPORTED_OPTION" | "QUERY_TOO_LARGE" | "QUERY_TIMEOUT" | "QUERY_REFUSED" | "QUERY_FAILED" | "INVALID_USAGE" | "UNAUTHENTICATED" | "FORBIDDEN" | "CROSS_SITE" | "ACCOUNT_DISABLED" | "STORAGE_LIMIT" | "CONSENT_REQUIRED" | "CREDITS_EXHAUSTED" | "NOT_FOUND" | "SESSION_EXPIRED" | "EXPIRED" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_MISMATCH" | "RANGE_NOT_SATISFIABLE" | "BAD_ARCHIVE" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUEUE_FULL" | "TOO_MANY_STREAMS" | "TOO_MANY_QUERIES" | "OVERLOADED" | "SHUTTING_DOWN" | "REQUEST_TIMEOUT" | "INTERNAL" | "INVALID_SETTINGS" | "INVALID_POLICY" | "QUERY_UNAVAILABLE" | "DATA_DIR_UNUSABLE" | "DATA_DIR_LOCKED" | "AUDIT_LOG_BROKEN" | "DATABASE_CORRUPT" | "BACKUP_DAMAGED" | "PLACE_NOT_EMPTY" | "STORE_IN_USE" | "SCHEMA_TOO_NEW" | "DISK_FULL" | "STORE_UNAVAILABLE" | "STORE_REFUSED" | "QUEUE_UNAVAILABLE" | "QUEUE_REFUSED" | "QUEUE_UNSAFE" | "BLOBS_UNAVAILABLE" | "BLOBS_REFUSED" | "INVALID_PROXY_FILE" | "NO_BROWSER" | "SEARCH_UNAVAILABLE" | "OIDC_UNAVAILABLE" | "CREDENTIALS_UNAVAILABLE" | "API_UNREACHABLE" | "PORT_IN_USE" | "LISTEN_FAILED" | "ADDRESS_REFUSED" | "ROBOTS_DISALLOWED" | "ROBOTS_UNREACHABLE" | "DOMAIN_DENIED" | "NO_WORKER" | "BROWSER_UNAVAILABLE" | "BROWSERS_BUSY" | "NO_HEALTHY_PROXY" | "OUTSIDE_HOURS" | "CIRCUIT_OPEN" | "NOT_IN_ARCHIVE" | "BUDGET_SPENT" | "CANCELLED" | "DNS_FAILED" | "CONNECT_FAILED" | "TLS_FAILED" | "CONNECTION_RESET" | "HEADERS_TIMEOUT" | "BODY_TIMEOUT" | "TASK_TIMEOUT" | "BODY_LIMIT_EXCEEDED" | "HEADERS_LIMIT_EXCEEDED" | "RESPONSE_FLOOD" | "BAD_ENCODING" | "PROTOCOL_ERROR" | "TOO_MANY_REDIRECTS" | "REDIRECT_LOOP" | "BAD_REDIRECT" | "HTTP_ERROR" | "HOST_RATE_LIMITED" | "BLOCKED" | "CAPTCHA" | "LOGIN_FAILED" | "LOGIN_REQUIRED" | "PROXY_FAILED" | "BROWSER_CRASHED" | "BROWSER_LOST" | "ACTION_FAILED" | "CAPTCHA_UNSOLVED" | "EXPORT_FAILED" | "EXTRACTION_FAILED" | "PLUGIN_FAILED" | "WORKER_DIED" | "UNSTORABLE";
                 message: string;
                 /**
                  * Format: date-time
@@ -16520,7 +16520,7 @@ export interface operations {
                     maxDepth?: number | null;
                     include?: string[];
                     exclude?: string[];
-                    /** @description How each page is fetched, in place of all that was said before. */
+                    /** @description How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin. */
                     options?: {
                         /**
                          * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
@@ -18114,13 +18114,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Where events are sent. With another origin the webhook loses its headers and gets a new secret. */
+                    /** @description Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew. */
                     url?: string;
                     /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
                     events?: string[];
-                    /** @description What is sent. With another format the webhook loses its headers and gets a new secret; from a chat to `json`, `url` must be given as well. */
+                    /** @description What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well. */
                     format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
-                    /** @description In place of all that it has. Left out, they stay, unless the origin of `url` or the format changes. */
+                    /** @description In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any. */
                     headers?: {
                         [key: string]: string;
                     };

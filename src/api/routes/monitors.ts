@@ -144,7 +144,8 @@ export function addMonitorRoutes(app: App, deps: RouteDeps): void {
       summary: 'Change a monitor',
       description:
         'Fields that are left out stay. With another `watch`, `ignore`, `site` or `sitemap` the next check makes a new ' +
-        'baseline.',
+        'baseline. `SECRETS_BOUND` when a URL has an origin that was not watched before, and `options` that stay hold ' +
+        'headers, cookies or typed text.',
       params,
       body: changeRequestSchema,
       response: answers({ 200: monitorSchema }),

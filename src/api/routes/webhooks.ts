@@ -105,8 +105,8 @@ export function addWebhookRoutes(app: App, { store, settings, now, deliverers }:
       tags: ['webhooks'],
       summary: 'Change, disable or enable a webhook',
       description:
-        'Fields that are left out stay as they are. With another origin of the URL or another format, headers that are ' +
-        'left out are dropped, and the webhook gets a new secret, which is in the answer.',
+        'Fields that are left out stay as they are. With another origin of the URL or another format, the webhook gets a ' +
+        'new secret, which is in the answer; `SECRETS_BOUND` when it has headers and the request does not give them anew.',
       params,
       body: webhookChangeSchema,
       response: answers({ 200: changedWebhookSchema }),

@@ -4,7 +4,7 @@ import { stopSentence } from '../../jobs/rule-words.ts';
 import type { Waiting } from '../../jobs/waiting.ts';
 import { creditsOf } from '../../model/credits.ts';
 import { JOB_STATUSES, type Job } from '../../model/job.ts';
-import { hideSecrets } from '../../sessions/job-secrets.ts';
+import { hideSecrets } from '../../sessions/secret-fields.ts';
 
 const time = z.iso.datetime();
 

@@ -5,7 +5,7 @@ import { DELIVERY_STATES, type DeliveryState, WEBHOOK_FORMATS } from '../../port
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';
-import { given, parseFlags, withAccountFlags } from '../flags/flags.ts';
+import { FLAGS, given, parseFlags, withAccountFlags } from '../flags/flags.ts';
 import { choiceOrPart } from '../flags/plugin-choice.ts';
 import { readSecret } from '../flags/secret-input.ts';
 import { helpBelow } from '../output/help.ts';
@@ -28,6 +28,8 @@ interface ChangeFlags extends WebhooksFlags {
   readonly url?: string;
   readonly event?: string[];
   readonly format?: string;
+  /** False: `--no-header`. */
+  readonly header?: Record<string, string> | false;
   readonly enable?: true;
   readonly disable?: true;
 }
@@ -124,17 +126,20 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(new Option('--url <url>', 'where events are sent'))
     .addOption(eventOption())
     .addOption(formatOption())
+    .addOption(FLAGS.header())
+    .addOption(new Option('--no-header', 'without the headers that it has'))
     .addOption(new Option('--enable', 'send again').conflicts('disable'))
     .addOption(new Option('--disable', 'send nothing more'))
     .action((id: string, flags: ChangeFlags) =>
       withBackend(shell, flags, async ({ webhooks }) => {
         const enabled = flags.enable ?? (flags.disable ? false : undefined);
-        const { url, event: events, format } = flags;
-        const view = await webhooks.change(id, given({ url, events, format, enabled }));
+        const { url, event: events, format, header } = flags;
+        const headers = header === false ? {} : header;
+        const view = await webhooks.change(id, given({ url, events, format, headers, enabled }));
         const told =
           view.secret === undefined
             ? ''
-            : `It has another receiver: its headers are dropped. Its new secret, shown this one time:\n${view.secret}\n`;
+            : `It has another receiver. Its new secret, shown this one time:\n${view.secret}\n`;
         print(flags.json ? jsonLine(view) : describe(screenOf(shell), view) + told);
       }),
     );

@@ -215,7 +215,7 @@ class JobProgress(TypedDict):
 
 class JobWaitingFor(TypedDict):
     host: str
-    code: Literal["VALIDATION_FAILED", "BAD_REQUEST", "MALFORMED_JSON", "INVALID_URL", "UNSUPPORTED_OPTION", "QUERY_TOO_LARGE", "QUERY_TIMEOUT", "QUERY_REFUSED", "QUERY_FAILED", "INVALID_USAGE", "UNAUTHENTICATED", "FORBIDDEN", "CROSS_SITE", "ACCOUNT_DISABLED", "STORAGE_LIMIT", "CONSENT_REQUIRED", "CREDITS_EXHAUSTED", "NOT_FOUND", "SESSION_EXPIRED", "EXPIRED", "METHOD_NOT_ALLOWED", "CONFLICT", "IDEMPOTENCY_MISMATCH", "RANGE_NOT_SATISFIABLE", "BAD_ARCHIVE", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED", "QUEUE_FULL", "TOO_MANY_STREAMS", "TOO_MANY_QUERIES", "OVERLOADED", "SHUTTING_DOWN", "REQUEST_TIMEOUT", "INTERNAL", "INVALID_SETTINGS", "INVALID_POLICY", "QUERY_UNAVAILABLE", "DATA_DIR_UNUSABLE", "DATA_DIR_LOCKED", "AUDIT_LOG_BROKEN", "DATABASE_CORRUPT", "BACKUP_DAMAGED", "PLACE_NOT_EMPTY", "STORE_IN_USE", "SCHEMA_TOO_NEW", "DISK_FULL", "STORE_UNAVAILABLE", "STORE_REFUSED", "QUEUE_UNAVAILABLE", "QUEUE_REFUSED", "QUEUE_UNSAFE", "BLOBS_UNAVAILABLE", "BLOBS_REFUSED", "INVALID_PROXY_FILE", "NO_BROWSER", "SEARCH_UNAVAILABLE", "OIDC_UNAVAILABLE", "CREDENTIALS_UNAVAILABLE", "API_UNREACHABLE", "PORT_IN_USE", "LISTEN_FAILED", "ADDRESS_REFUSED", "ROBOTS_DISALLOWED", "ROBOTS_UNREACHABLE", "DOMAIN_DENIED", "NO_WORKER", "BROWSER_UNAVAILABLE", "BROWSERS_BUSY", "NO_HEALTHY_PROXY", "OUTSIDE_HOURS", "CIRCUIT_OPEN", "NOT_IN_ARCHIVE", "BUDGET_SPENT", "CANCELLED", "DNS_FAILED", "CONNECT_FAILED", "TLS_FAILED", "CONNECTION_RESET", "HEADERS_TIMEOUT", "BODY_TIMEOUT", "TASK_TIMEOUT", "BODY_LIMIT_EXCEEDED", "HEADERS_LIMIT_EXCEEDED", "RESPONSE_FLOOD", "BAD_ENCODING", "PROTOCOL_ERROR", "TOO_MANY_REDIRECTS", "REDIRECT_LOOP", "BAD_REDIRECT", "HTTP_ERROR", "HOST_RATE_LIMITED", "BLOCKED", "CAPTCHA", "LOGIN_FAILED", "LOGIN_REQUIRED", "PROXY_FAILED", "BROWSER_CRASHED", "BROWSER_LOST", "ACTION_FAILED", "CAPTCHA_UNSOLVED", "EXPORT_FAILED", "EXTRACTION_FAILED", "PLUGIN_FAILED", "WORKER_DIED", "UNSTORABLE"]
+    code: Literal["VALIDATION_FAILED", "SECRETS_BOUND", "BAD_REQUEST", "MALFORMED_JSON", "INVALID_URL", "UNSUPPORTED_OPTION", "QUERY_TOO_LARGE", "QUERY_TIMEOUT", "QUERY_REFUSED", "QUERY_FAILED", "INVALID_USAGE", "UNAUTHENTICATED", "FORBIDDEN", "CROSS_SITE", "ACCOUNT_DISABLED", "STORAGE_LIMIT", "CONSENT_REQUIRED", "CREDITS_EXHAUSTED", "NOT_FOUND", "SESSION_EXPIRED", "EXPIRED", "METHOD_NOT_ALLOWED", "CONFLICT", "IDEMPOTENCY_MISMATCH", "RANGE_NOT_SATISFIABLE", "BAD_ARCHIVE", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED", "QUEUE_FULL", "TOO_MANY_STREAMS", "TOO_MANY_QUERIES", "OVERLOADED", "SHUTTING_DOWN", "REQUEST_TIMEOUT", "INTERNAL", "INVALID_SETTINGS", "INVALID_POLICY", "QUERY_UNAVAILABLE", "DATA_DIR_UNUSABLE", "DATA_DIR_LOCKED", "AUDIT_LOG_BROKEN", "DATABASE_CORRUPT", "BACKUP_DAMAGED", "PLACE_NOT_EMPTY", "STORE_IN_USE", "SCHEMA_TOO_NEW", "DISK_FULL", "STORE_UNAVAILABLE", "STORE_REFUSED", "QUEUE_UNAVAILABLE", "QUEUE_REFUSED", "QUEUE_UNSAFE", "BLOBS_UNAVAILABLE", "BLOBS_REFUSED", "INVALID_PROXY_FILE", "NO_BROWSER", "SEARCH_UNAVAILABLE", "OIDC_UNAVAILABLE", "CREDENTIALS_UNAVAILABLE", "API_UNREACHABLE", "PORT_IN_USE", "LISTEN_FAILED", "ADDRESS_REFUSED", "ROBOTS_DISALLOWED", "ROBOTS_UNREACHABLE", "DOMAIN_DENIED", "NO_WORKER", "BROWSER_UNAVAILABLE", "BROWSERS_BUSY", "NO_HEALTHY_PROXY", "OUTSIDE_HOURS", "CIRCUIT_OPEN", "NOT_IN_ARCHIVE", "BUDGET_SPENT", "CANCELLED", "DNS_FAILED", "CONNECT_FAILED", "TLS_FAILED", "CONNECTION_RESET", "HEADERS_TIMEOUT", "BODY_TIMEOUT", "TASK_TIMEOUT", "BODY_LIMIT_EXCEEDED", "HEADERS_LIMIT_EXCEEDED", "RESPONSE_FLOOD", "BAD_ENCODING", "PROTOCOL_ERROR", "TOO_MANY_REDIRECTS", "REDIRECT_LOOP", "BAD_REDIRECT", "HTTP_ERROR", "HOST_RATE_LIMITED", "BLOCKED", "CAPTCHA", "LOGIN_FAILED", "LOGIN_REQUIRED", "PROXY_FAILED", "BROWSER_CRASHED", "BROWSER_LOST", "ACTION_FAILED", "CAPTCHA_UNSOLVED", "EXPORT_FAILED", "EXTRACTION_FAILED", "PLUGIN_FAILED", "WORKER_DIED", "UNSTORABLE"]
     message: str
     #: When these URLs may go on, by what is known now.
     until: str
@@ -3219,7 +3219,7 @@ class MonitorUpdate(TypedDict, total=False):
     maxDepth: int | None
     include: list[str]
     exclude: list[str]
-    #: How each page is fetched, in place of all that was said before.
+    #: How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
     options: MonitorUpdateOptions
     #: Replaces the receivers that the monitor had; null: it has none.
     notify: MonitorRequestNotify | None
@@ -3345,13 +3345,13 @@ class WebhookRequest(WebhookOptions):
 
 
 class WebhookUpdate(TypedDict, total=False):
-    #: Where events are sent. With another origin the webhook loses its headers and gets a new secret.
+    #: Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew.
     url: str
     #: Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
     events: list[str]
-    #: What is sent. With another format the webhook loses its headers and gets a new secret; from a chat to `json`, `url` must be given as well.
+    #: What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well.
     format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
-    #: In place of all that it has. Left out, they stay, unless the origin of `url` or the format changes.
+    #: In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any.
     headers: dict[str, str]
     #: Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.
     secret: str

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { webhookHeadersField } from '../../../jobs/webhook-fields.ts';
+import { secretField } from '../../../sessions/secret-fields.ts';
 
 const EVENTS = ['started', 'page', 'completed', 'failed'] as const;
 
@@ -16,7 +17,7 @@ export const webhookField = z
           .array(z.enum(EVENTS))
           .min(1)
           .default([...EVENTS]),
-        secret: z.string().min(1).max(200).optional(),
+        secret: secretField('webhook.secret', z.string().min(1).max(200)).optional(),
       })
       .optional(),
   )
