@@ -2,7 +2,7 @@
 # packages, the servers of the fleet, and a browser where there is none. Arguments for the program go into ARGS:
 # make run ARGS="--port 4000"
 .DEFAULT_GOAL := help
-.PHONY: help hooks setup servers clients browser dashboard run dev fleet test fault lint format typecheck signatures sbom bench docker images clean
+.PHONY: help hooks setup servers clients browser dashboard run dev fleet check test fault lint format typecheck signatures sbom bench docker images clean
 
 ARGS ?=
 IMAGE ?= scrapifie
@@ -54,9 +54,17 @@ clients: servers
 	@sh scripts/servers.sh clients
 	@! command -v apt-get >/dev/null || sh scripts/helm-engine.sh >/dev/null
 
-test: servers clients browser dashboard lint typecheck signatures ## Check style and types, then run every test
+check: setup lint typecheck ## Check style and types, and run the tests that need neither servers nor a browser nor long
+	@$(NODE) vitest run --project embedded src test/architecture $(ARGS)
+
+ifdef FILE
+test: setup ## Check style and types, then run every test; with FILE=PATH that file alone, with what it needs
+	@$(NODE) node --disable-warning=ExperimentalWarning test/run-one-file.ts '$(FILE)' $(ARGS)
+else
+test: servers clients browser dashboard lint typecheck signatures
 	@sh scripts/setup.sh test/openapi test/firecrawl test/firecrawl/langchain test/mcp test/deploy/helm test/project
 	@$(NODE) node --disable-warning=ExperimentalWarning test/run-tests.ts $(ARGS)
+endif
 
 fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)

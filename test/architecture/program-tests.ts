@@ -41,20 +41,27 @@ export function testFiles(): readonly string[] {
 export function programTests(): readonly ProgramTest[] {
   const known = new Map<string, readonly string[]>();
   return testFiles().flatMap((path) => {
-    const chain = chainToStarter(path, known);
+    const chain = importChain(path, startsProgram, known);
     return chain === null ? [] : [{ path, chain }];
   });
 }
 
-/** Breadth first, so that the chain is the shortest one. Null when no starter is imported. */
-function chainToStarter(test: string, known: Map<string, readonly string[]>): readonly string[] | null {
-  const importedBy = new Map<string, string | null>([[test, null]]);
+const startsProgram = (target: string): boolean =>
+  STARTERS.has(target) || (IS_TEST_CODE.test(target) && SERVES.test(readText(target)));
+
+/**
+ * The shortest chain of imports from a file to one that is looked for, which may be the file itself. Null when there is none.
+ */
+export function importChain(
+  from: string,
+  isWanted: (target: string) => boolean,
+  known: Map<string, readonly string[]> = new Map(),
+): readonly string[] | null {
+  const importedBy = new Map<string, string | null>([[from, null]]);
   for (const path of importedBy.keys()) {
-    if (IS_TEST_CODE.test(path) && SERVES.test(readText(path))) return chainOf(path, importedBy);
+    if (isWanted(path)) return chainOf(path, importedBy);
     for (const target of runtimeImports(path, known)) {
-      if (importedBy.has(target) || NOT_FOLLOWED.has(target)) continue;
-      importedBy.set(target, path);
-      if (STARTERS.has(target)) return chainOf(target, importedBy);
+      if (!importedBy.has(target) && !NOT_FOLLOWED.has(target)) importedBy.set(target, path);
     }
   }
   return null;
