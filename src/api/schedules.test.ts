@@ -92,6 +92,11 @@ describe('a schedule', () => {
     [{ every: '5m' }, 'cron', /not both/],
     [{ cron: undefined, every: '500ms' }, 'every', /1 s to 366 days/],
     [{ cron: undefined, every: 'soon' }, 'every', /such as/],
+    [{ cron: undefined, every: '59s' }, 'every', /less than 60 s apart/],
+    [{ cron: undefined, every: 30_000 }, 'every', /less than 60 s apart/],
+    [{ cron: '* * * * * *' }, 'cron', /less than 60 s apart/],
+    [{ cron: '*/30 * * * * *' }, 'cron', /less than 60 s apart/],
+    [{ cron: '0,59 0 0 1 1 *' }, 'cron', /less than 60 s apart/],
     [{ timeZone: 'Mars/Olympus' }, 'timeZone', /IANA/],
     [{ timeZone: '+02:00' }, 'timeZone', /IANA/],
     [{ activeHours: { from: '25:00', to: '26:00' } }, 'activeHours', /from/],
@@ -107,6 +112,20 @@ describe('a schedule', () => {
     const refused = await call('POST', '/v1/schedules', { ...HOURLY, ...changes });
     expect([refused.statusCode, refused.at('error.code')]).toEqual([422, 'VALIDATION_FAILED']);
     expect(refused.at('error.details')).toContainEqual({ field, message: expect.stringMatching(message) });
+  });
+
+  it('is never changed or previewed to run faster than the least time', async () => {
+    const id = (await call('POST', '/v1/schedules', HOURLY)).at('data.id');
+    for (const [method, path, body] of [
+      ['PATCH', `/v1/schedules/${id}`, { cron: '* * * * * *' }],
+      ['PATCH', `/v1/schedules/${id}`, { every: '2s' }],
+      ['POST', '/v1/schedules/preview', { cron: '*/5 * * * * *' }],
+    ] as const) {
+      const refused = await call(method, path, body);
+      expect([refused.statusCode, refused.at('error.code')]).toEqual([422, 'VALIDATION_FAILED']);
+      expect(refused.at('error.message')).toMatch(/less than 60 s apart/);
+    }
+    await call('DELETE', `/v1/schedules/${id}`);
   });
 
   it('whose job would be refused is refused alike', async () => {

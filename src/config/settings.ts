@@ -348,6 +348,11 @@ export const settingsSchema = z.object({
   maxQueuedUrls: whole(1, 1_000_000_000)
     .default(5_000_000)
     .describe('Open URLs over all jobs before new work is refused with QUEUE_FULL.'),
+  minScheduleSeconds: whole(1, 86_400)
+    .default(60)
+    .describe(
+      'Seconds between two runs of a schedule or checks of a monitor at least; shorter times are refused.',
+    ),
   maxMonitors: whole(0, 1_000_000).default(1_000).describe('Monitors that one account may have.'),
   maxConcurrency: whole(1, 10_000).default(256).describe('Fetches under way at once in this process.'),
   maxHosts: whole(1, 10_000).default(256).describe('Hosts worked on at once in this process.'),

@@ -9,6 +9,8 @@ import { BoundedMap } from '../model/bounded-map.ts';
 export interface CronLine {
   /** The first time after `local`. A line has a next time always: one that never fires is refused. */
   next(local: number): number;
+  /** Whether two of its times that follow each other are less than `ms` apart. */
+  hasTimesWithin(ms: number): boolean;
 }
 
 export type ReadCronLine = { readonly line: CronLine } | { readonly problem: string };
@@ -91,20 +93,43 @@ function read(text: string): ReadCronLine {
   if (neverFires(fields)) return { problem: 'never fires: none of its months has such a day' };
   const pattern = fields.map((field) => (field === '?' ? '*' : field)).join(' ');
   try {
-    return { line: lineOf(new Cron(pattern, { mode: '6-part', utcOffset: 0 })) };
+    return { line: lineOf(new Cron(pattern, { mode: '6-part', utcOffset: 0 }), fields[0] ?? '') };
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
     return { problem: why };
   }
 }
 
-const lineOf = (cron: Cron): CronLine => ({
-  next(local) {
-    const next = cron.nextRun(new Date(local));
-    if (next === null) throw new Error(`The cron line "${cron.getPattern()}" has no time after ${local}.`);
-    return next.getTime();
-  },
-});
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Where times are compared with each other: a Saturday, and the first day of a leap year. */
+const COMPARED_FROM = Date.UTC(2028, 0, 1) - 1;
+const COMPARED_MS = 400 * DAY_MS;
+/** The times of one day by the minute, and of the day after where they meet. */
+const MOST_COMPARED = 1_500;
+
+function lineOf(cron: Cron, seconds: string): CronLine {
+  function next(local: number): number {
+    const found = cron.nextRun(new Date(local));
+    if (found === null) throw new Error(`The cron line "${cron.getPattern()}" has no time after ${local}.`);
+    return found.getTime();
+  }
+  return {
+    next,
+    hasTimesWithin(ms) {
+      // Times that have the same second are a minute apart at least, which is what servers ask for as a rule.
+      if (ms <= MINUTE_MS && /^\d+$/.test(seconds)) return false;
+      let time = next(COMPARED_FROM);
+      const end = time + COMPARED_MS;
+      for (let compared = 0; compared < MOST_COMPARED && time < end; compared++) {
+        const following = next(time);
+        if (following - time < ms) return true;
+        time = following;
+      }
+      return false;
+    },
+  };
+}
 
 function fieldProblem(text: string, field: Field): string | null {
   if (text === '?') {

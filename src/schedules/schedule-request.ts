@@ -43,7 +43,7 @@ const every = z
     }
   })
   .describe(
-    'The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.',
+    'The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.',
   );
 
 const timeZone = z

@@ -21,7 +21,7 @@ import {
   type ScheduleRequest,
 } from './schedule-request.ts';
 import { decideRuns, type RunDeps } from './schedule-runs.ts';
-import { nextTick, upcomingTicks } from './ticks.ts';
+import { hasTicksWithin, nextTick, upcomingTicks } from './ticks.ts';
 
 export interface SchedulesDeps {
   readonly store: Store;
@@ -30,6 +30,8 @@ export interface SchedulesDeps {
   readonly vault: Vault | null;
   /** Only monitors may change the schedules that they own. */
   readonly isForMonitors?: boolean;
+  /** The least time between two ticks that a client may ask for. */
+  readonly leastSeconds: number;
 }
 
 /** The account and the key that make a schedule, and what its jobs may do with stored credentials. */
@@ -90,7 +92,10 @@ const ACCESS_ORDER: readonly CredentialAccess[] = ['none', 'use', 'read'];
 /** Changes of one schedule that race for it. */
 const MAX_TRIES = 10;
 
-export function createSchedules({ store, jobs, vault, isForMonitors = false }: SchedulesDeps): Schedules {
+export function createSchedules(deps: SchedulesDeps): Schedules {
+  const { store, jobs, vault, isForMonitors = false, leastSeconds } = deps;
+  /** Where the fields of a timing stand in the request. */
+  const place = isForMonitors ? 'schedule.' : '';
   const runDeps: RunDeps = { store, jobs, vault };
 
   async function get(account: AccountId, id: string): Promise<Schedule> {
@@ -148,7 +153,8 @@ export function createSchedules({ store, jobs, vault, isForMonitors = false }: S
     const now = await store.clock();
     const { name, jitterMs, overlap, catchUp } = request;
     const rules: ScheduleRules = { timing: timingOf(request, now), jitterMs, overlap, catchUp };
-    const next = firstDue(id, rules, now);
+    requireDistance(rules.timing, leastSeconds, place);
+    const next = firstDue(id, rules, now, place);
     const { accountId, credentials } = owner;
     return {
       id,
@@ -192,7 +198,9 @@ export function createSchedules({ store, jobs, vault, isForMonitors = false }: S
           overlap: asked.overlap ?? schedule.overlap,
           catchUp: asked.catchUp ?? schedule.catchUp,
         };
-        const next = isTimed ? firstDue(schedule.id, rules, now) : null;
+        if (asked.cron !== undefined || asked.every !== undefined)
+          requireDistance(rules.timing, leastSeconds, place);
+        const next = isTimed ? firstDue(schedule.id, rules, now, place) : null;
         return {
           ...schedule,
           ...rules,
@@ -218,7 +226,7 @@ export function createSchedules({ store, jobs, vault, isForMonitors = false }: S
     resume: (account, id) =>
       change(account, id, (schedule, now) => {
         if (!schedule.isPaused) return schedule;
-        const next = firstDue(schedule.id, schedule, now);
+        const next = firstDue(schedule.id, schedule, now, place);
         return { ...schedule, isPaused: false, nextTickAt: next.tickAt, dueAt: next.dueAt };
       }),
 
@@ -267,7 +275,8 @@ export function createSchedules({ store, jobs, vault, isForMonitors = false }: S
     async preview(request) {
       const now = await store.clock();
       const timing = timingOf(request, now);
-      firstDue('', { timing, jitterMs: 0 }, now);
+      requireDistance(timing, leastSeconds, place);
+      firstDue('', { timing, jitterMs: 0 }, now, place);
       const ticks = upcomingTicks(timing, now, SHOWN_TICKS);
       return { timeZone: timing.timeZone, ticks: ticks.map((tickAt) => ({ tickAt, dueAt: tickAt })) };
     },
@@ -320,12 +329,29 @@ function changedTiming(timing: Timing, asked: ScheduleChangeRequest, now: number
   return { ...changed, cron: null, everyMs: everyMsOf(asked.every), anchorAt: now };
 }
 
+/** Throws VALIDATION_FAILED when ticks follow each other faster than the server allows. */
+function requireDistance(timing: Timing, leastSeconds: number, place: string): void {
+  if (!hasTicksWithin(timing, leastSeconds * 1_000)) return;
+  const message =
+    `Two runs would be less than ${leastSeconds} s apart, which is the least on this server ` +
+    '(SCRAPIFIE_MIN_SCHEDULE_SECONDS).';
+  throw invalidRequest([{ field: `${place}${timing.cron === null ? 'every' : 'cron'}`, message }]);
+}
+
 /** The first tick from now on. Throws VALIDATION_FAILED when there is none. */
-function firstDue(id: string, { timing, jitterMs }: Pick<ScheduleRules, 'timing' | 'jitterMs'>, now: number) {
+function firstDue(
+  id: string,
+  { timing, jitterMs }: Pick<ScheduleRules, 'timing' | 'jitterMs'>,
+  now: number,
+  place: string,
+) {
   const next = dueTick({ id, timing, jitterMs }, nextTick(timing, now));
   if (next !== null) return next;
   throw invalidRequest([
-    { field: 'activeHours', message: 'The schedule never runs: none of its times falls into these hours.' },
+    {
+      field: `${place}activeHours`,
+      message: 'The schedule never runs: none of its times falls into these hours.',
+    },
   ]);
 }
 

@@ -4,7 +4,7 @@ import type { ActiveHours, Timing } from '../model/schedule.ts';
 import { readCronLine } from './cron-line.ts';
 import { INVALID_LINES, REFERENCE, UTC_LINES, ZONE_LINES } from './cron-lines.fixture.ts';
 import { ticksByDefinition } from './tick-definition.fixture.ts';
-import { countTicks, lastTick, nextTick, upcomingTicks } from './ticks.ts';
+import { countTicks, hasTicksWithin, lastTick, nextTick, upcomingTicks } from './ticks.ts';
 
 const at = (iso: string) => Date.parse(iso);
 const iso = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString());
@@ -115,6 +115,30 @@ describe('active hours', () => {
 
   it('that no tick falls into leave none', () => {
     expect(nextTick(cron('0 3 * * *', 'UTC', days), at(REFERENCE))).toBeNull();
+  });
+});
+
+describe('ticks', () => {
+  it.each([
+    ['* * * * * *', 1],
+    ['*/30 * * * * *', 30],
+    // The last second of a minute and the first of the next.
+    ['0,59 * * * * *', 1],
+    ['30 * * * *', 3_600],
+    ['* * * * *', 60],
+    ['0 0-58/2,59 12 * * *', 60],
+    ['0,10 0 29 2 *', 600],
+    // The end of one day and the begin of the next.
+    ['59 23 * * *', 86_400],
+    ['5 0,23 * * *', 3_600],
+  ])('of "%s" are at least %i s apart and no further', (line, seconds) => {
+    expect(hasTicksWithin(cron(line), seconds * 1_000)).toBe(false);
+    expect(hasTicksWithin(cron(line), seconds * 1_000 + 1)).toBe(true);
+  });
+
+  it('of an interval are apart by it', () => {
+    expect(hasTicksWithin(every(60_000), 60_000)).toBe(false);
+    expect(hasTicksWithin(every(60_000), 60_001)).toBe(true);
   });
 });
 

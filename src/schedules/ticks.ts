@@ -1,7 +1,7 @@
 import type { Timing } from '../model/schedule.ts';
 import { instantOf, latestLocalTimeAt } from '../model/zone-time.ts';
 import { isOpen, nextOpening } from '../politeness/hours.ts';
-import { readCronLine } from './cron-line.ts';
+import { type CronLine, readCronLine } from './cron-line.ts';
 
 /**
  * The ticks of a timing: the instants, in ascending order, at which it is to run. A cron line names local times; a local
@@ -57,6 +57,14 @@ export function countTicks(timing: Timing, first: number, last: number, limit: n
   return count;
 }
 
+/**
+ * Whether some of the ticks follow each other in less than `ms`. Of a cron line the local times count: a day on which the
+ * clock changes does not make it faster.
+ */
+export function hasTicksWithin({ cron, everyMs }: Timing, ms: number): boolean {
+  return everyMs === null ? cronLineOf(cron).hasTimesWithin(ms) : everyMs < ms;
+}
+
 /** The first `count` ticks after the instant. */
 export function upcomingTicks(timing: Timing, after: number, count: number): number[] {
   const ticks: number[] = [];
@@ -71,12 +79,17 @@ export function upcomingTicks(timing: Timing, after: number, count: number): num
 
 function nextOf({ cron, everyMs, anchorAt, timeZone }: Timing, after: number): number {
   if (everyMs !== null) return anchorAt + Math.max(1, Math.floor((after - anchorAt) / everyMs) + 1) * everyMs;
-  const read = readCronLine(cron ?? '');
-  if ('problem' in read) throw new Error(`The cron line "${cron}" ${read.problem}.`);
+  const line = cronLineOf(cron);
   let local = latestLocalTimeAt(timeZone, after);
   for (;;) {
-    local = read.line.next(local);
+    local = line.next(local);
     const tick = instantOf(timeZone, local);
     if (tick > after) return tick;
   }
+}
+
+function cronLineOf(cron: string | null): CronLine {
+  const read = readCronLine(cron ?? '');
+  if ('problem' in read) throw new Error(`The cron line "${cron}" ${read.problem}.`);
+  return read.line;
 }

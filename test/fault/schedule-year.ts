@@ -55,7 +55,7 @@ export async function simulateYear(options: YearOptions): Promise<YearReport> {
     const account = await store.defaultAccount();
     const jobs = jobsOf(store, () => time);
     const expected = new Map<ScheduleId, readonly number[]>();
-    const schedules = createSchedules({ store, jobs, vault: null });
+    const schedules = createSchedules({ store, jobs, vault: null, leastSeconds: 1 });
     for (const timeZone of YEAR_ZONES) {
       for (const { cron, isNamed } of lines) {
         const name = `${cron} ${timeZone}`;

@@ -166,6 +166,8 @@ describe('a monitor of a running server', { timeout: LIMIT_MS }, () => {
       ['urls', { site: site.origin }],
       ['watch.screenshot', { watch: { screenshot: true } }],
       ['schedule.cron', { schedule: {} }],
+      ['schedule.cron', { schedule: { cron: '* * * * * *' } }],
+      ['schedule.every', { schedule: { every: '30s' } }],
       ['notify.slack', { notify: { slack: 'ftp://x/' } }],
       ['notify.email', { notify: { email: 'me@example.com' } }],
     ] as const) {

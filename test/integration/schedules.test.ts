@@ -3,7 +3,7 @@ import { type ApiWorld, openApiWorld } from './api-world.ts';
 
 let world: ApiWorld;
 beforeAll(async () => {
-  world = await openApiWorld({ site: { pages: 3 } });
+  world = await openApiWorld({ site: { pages: 3 }, settings: { minScheduleSeconds: 1 } });
 });
 afterAll(() => world.close());
 

@@ -27,7 +27,12 @@ import type { RouteDeps } from './route-deps.ts';
 const scheduleParams = z.strictObject({ id: z.string().max(64).describe('The schedule.') });
 
 export function addScheduleRoutes(app: App, { jobs, store, settings, idempotency, now }: RouteDeps): void {
-  const schedules = createSchedules({ store, jobs, vault: openVault(settings) });
+  const schedules = createSchedules({
+    store,
+    jobs,
+    vault: openVault(settings),
+    leastSeconds: settings.minScheduleSeconds,
+  });
 
   function ownerOf(request: FastifyRequest): ScheduleOwner {
     const key = apiKeyOf(request);

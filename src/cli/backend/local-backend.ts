@@ -142,7 +142,12 @@ export async function openLocalBackend(
     schedules: localSchedules(
       async (isWriting) => {
         const vault = isWriting ? await sealing() : reading;
-        return createSchedules({ store, jobs: jobsIn(storage, vault), vault });
+        return createSchedules({
+          store,
+          jobs: jobsIn(storage, vault),
+          vault,
+          leastSeconds: settings.minScheduleSeconds,
+        });
       },
       account,
       (action, target) => audit(action, target, {}),
@@ -161,7 +166,13 @@ export async function openLocalBackend(
           store,
           jobs: own,
           vault,
-          schedules: createSchedules({ store, jobs: own, vault, isForMonitors: true }),
+          schedules: createSchedules({
+            store,
+            jobs: own,
+            vault,
+            isForMonitors: true,
+            leastSeconds: settings.minScheduleSeconds,
+          }),
           watchPage: async () => null,
           addWebhooks: webhooks.createForMonitor,
           mostMonitors: settings.maxMonitors,
