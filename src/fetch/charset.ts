@@ -3,6 +3,7 @@ import { TextDecoder } from 'node:util';
 import iconv from 'iconv-lite';
 import { guessUtf16 } from '../extract/documents/utf16.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
+import { ownString } from '../model/own-memory.ts';
 import { guessCharset } from './guess-charset.ts';
 
 export interface DecodedText {
@@ -103,7 +104,7 @@ function encodingFor(label: string): string | null {
   const known = labels.get(label);
   if (known !== undefined) return known;
   const encoding = lookUp(label.trim().toLowerCase());
-  labels.set(label, encoding);
+  labels.set(ownString(label), encoding);
   return encoding;
 }
 

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../model/bounded-map.ts';
+import { ownString } from '../model/own-memory.ts';
 
 /** Ways in which the query of a URL leads to pages without end. */
 export type QueryTrap = 'query-calendar' | 'query-facets' | 'query-session';
@@ -60,7 +61,7 @@ export class QueryTraps {
     const { sessions } = this.#counted(path);
     const key = `${found[0]} ${rest}`;
     const seen = sessions.get(key) ?? new Set<string>();
-    if (sessions.size < MAX_COMBINATIONS) sessions.set(key, seen);
+    if (sessions.size < MAX_COMBINATIONS) sessions.set(ownString(key), seen);
     return admits(seen, found[1], MAX_SESSIONS) ? null : 'query-session';
   }
 
@@ -86,7 +87,7 @@ export class QueryTraps {
       .flatMap(([name, value]) => value.split(/[,|]/).map(() => name.replace(/\[\d*\]$/, '')));
     if (filters.length < LEAST_FILTERS) return null;
     const { combinations, shapes } = this.#counted(path);
-    if (shapes.size < LEAST_SHAPES) shapes.add(filters.sort().join());
+    if (shapes.size < LEAST_SHAPES) shapes.add(ownString(filters.sort().join()));
     const isAdmitted = admits(combinations, query, MAX_COMBINATIONS);
     return isAdmitted || shapes.size < LEAST_SHAPES ? null : 'query-facets';
   }
@@ -95,7 +96,7 @@ export class QueryTraps {
     let counted = this.#paths.get(path);
     if (counted === undefined) {
       counted = { dates: new Set(), combinations: new Set(), shapes: new Set(), sessions: new Map() };
-      this.#paths.set(path, counted);
+      this.#paths.set(ownString(path), counted);
     }
     return counted;
   }
@@ -105,6 +106,6 @@ export class QueryTraps {
 function admits(seen: Set<string>, value: string, most: number): boolean {
   if (seen.has(value)) return true;
   if (seen.size >= most) return false;
-  seen.add(value);
+  seen.add(ownString(value));
   return true;
 }

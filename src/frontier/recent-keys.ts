@@ -1,6 +1,9 @@
+import { ownString } from '../model/own-memory.ts';
+
 /**
  * A set of strings that forgets the entries not used lately. Two generations: when the young one is full it
  * becomes the old one, and entries used in the old one move back.
+ * It keeps copies: keys may be parts of pages, which must not be held by them.
  */
 export class RecentKeys<Key extends string> {
   readonly #maxPerGeneration: number;
@@ -12,17 +15,21 @@ export class RecentKeys<Key extends string> {
   }
 
   add(key: Key): void {
-    if (this.#young.size >= this.#maxPerGeneration) {
-      this.#old = this.#young;
-      this.#young = new Set();
-    }
-    this.#young.add(key);
+    if (!this.#young.has(key)) this.#keep(ownString(key));
   }
 
   has(key: Key): boolean {
     if (this.#young.has(key)) return true;
     if (!this.#old.has(key)) return false;
-    this.add(key);
+    this.#keep(ownString(key));
     return true;
+  }
+
+  #keep(key: Key): void {
+    if (this.#young.size >= this.#maxPerGeneration) {
+      this.#old = this.#young;
+      this.#young = new Set();
+    }
+    this.#young.add(key);
   }
 }

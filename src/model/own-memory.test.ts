@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { releaseBytes } from './own-memory.ts';
+import { ownString, releaseBytes } from './own-memory.ts';
 
 it('gives memory back that belongs to these bytes alone', () => {
   const bytes = Uint8Array.of(1, 2, 3);
@@ -15,4 +16,15 @@ it('leaves shared memory alone', () => {
   releaseBytes(shared);
   expect(whole).toEqual(Uint8Array.of(1, 2, 3));
   expect(shared.byteLength).toBe(2);
+});
+
+it('copies any string as it is, halves of surrogate pairs and long ones included', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
+      expect(ownString(text)).toBe(text);
+    }),
+  );
+  for (const text of ['', 'a half \ud800 of a pair', 'é'.repeat(100_000), `${'x'.repeat(50_000)}\udc00`]) {
+    expect(ownString(text)).toBe(text);
+  }
 });

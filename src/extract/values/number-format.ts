@@ -1,3 +1,5 @@
+import { ownString } from '../../model/own-memory.ts';
+
 /** The number format of a locale. */
 export interface NumberFormat {
   readonly decimal: '.' | ',';
@@ -13,7 +15,7 @@ function remember<T>(cache: Map<string, T>, key: string, make: () => T): T {
   if (known !== undefined || cache.has(key)) return known as T;
   if (cache.size >= MAX_CACHED) cache.clear();
   const made = make();
-  cache.set(key, made);
+  cache.set(ownString(key), made);
   return made;
 }
 

@@ -1,3 +1,5 @@
+import { ownString } from '../../../model/own-memory.ts';
+
 /**
  * Words that authors of pages use in class names, ids, roles and item properties, by their meaning.
  * Generic words only: nothing here names a site.
@@ -82,6 +84,6 @@ export function hintsOf(value: string): number {
   // `maincontent`, `relatedPosts`: the parts may be known only together.
   for (const run of text.match(RUNS) ?? []) mask |= MASKS.get(run.toLowerCase()) ?? 0;
   if (kept.size >= MOST_KEPT) kept.clear();
-  kept.set(text, mask);
+  kept.set(ownString(text), mask);
   return mask;
 }

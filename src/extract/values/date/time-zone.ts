@@ -1,3 +1,5 @@
+import { ownString } from '../../../model/own-memory.ts';
+
 /** Zone names with the minutes they are ahead of UTC; the first is the most common, the others are possible. */
 const ABBREVIATIONS: ReadonlyMap<string, readonly number[]> = new Map(
   Object.entries({
@@ -122,7 +124,7 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat | null {
   } catch {
     // No such zone: times stay without one.
   }
-  formatters.set(timeZone, formatter);
+  formatters.set(ownString(timeZone), formatter);
   return formatter;
 }
 
