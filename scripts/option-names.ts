@@ -88,8 +88,17 @@ interface JsonSchema {
 
 /** The fields of a request in the order of its schema, objects taken apart. */
 export function fieldsOf(schema: z.ZodType): readonly OptionField[] {
-  const shown = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
-  return within(shown, '');
+  const { $defs: named = {}, ...shown } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return within(inPlace(shown, named as Readonly<Record<string, object>>) as JsonSchema, '');
+}
+
+/** The schema with each named part in the place where it is referred to. */
+function inPlace(part: unknown, named: Readonly<Record<string, object>>): unknown {
+  if (Array.isArray(part)) return part.map((each) => inPlace(each, named));
+  if (typeof part !== 'object' || part === null) return part;
+  const { $ref, ...own } = part as { readonly $ref?: string };
+  const whole = $ref === undefined ? own : { ...named[$ref.split('/').at(-1) ?? ''], ...own };
+  return Object.fromEntries(Object.entries(whole).map(([key, value]) => [key, inPlace(value, named)]));
 }
 
 function within({ properties = {} }: JsonSchema, above: string): OptionField[] {

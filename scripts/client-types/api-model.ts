@@ -55,25 +55,6 @@ export interface Named {
   readonly fields: readonly Field[];
 }
 
-/** Request bodies that clients send, by the operation. Others are for operators, who use the command line. */
-const REQUESTS: Readonly<Record<string, string>> = {
-  scrape: 'ScrapeRequest',
-  startBatch: 'BatchRequest',
-  startCrawl: 'CrawlRequest',
-  mapSite: 'MapRequest',
-  extract: 'ExtractRequest',
-  query: 'QueryRequest',
-  reextractJob: 'ReextractRequest',
-  createExport: 'ExportRequest',
-  createSchedule: 'ScheduleRequest',
-  updateSchedule: 'ScheduleUpdate',
-  createMonitor: 'MonitorRequest',
-  updateMonitor: 'MonitorUpdate',
-  createWebhook: 'WebhookRequest',
-  changeWebhook: 'WebhookUpdate',
-  rotateWebhookSecret: 'WebhookRotation',
-};
-
 /** Answers that clients get and that are no component. */
 const ANSWERS: Readonly<Record<string, string>> = { getAccount: 'OwnAccount' };
 
@@ -127,7 +108,7 @@ export function modelOf({ components, paths }: OpenApiDocument): readonly Named[
     };
 
     function plainType(of: Schema, names: readonly string[]): Type {
-      if (of.$ref !== undefined) return { kind: 'named', name: of.$ref.split('/').at(-1) ?? '' };
+      if (of.$ref !== undefined) return referenced(of.$ref);
       const words = of.const === undefined ? of.enum : [of.const];
       const texts = words?.filter((word) => word !== null);
       if (texts !== undefined && texts.length > 0 && texts.every((word) => typeof word === 'string')) {
@@ -150,6 +131,13 @@ export function modelOf({ components, paths }: OpenApiDocument): readonly Named[
       }
     }
 
+    function referenced(reference: string): Type {
+      const name = reference.split('/').at(-1) ?? '';
+      const target = components.schemas[name];
+      if (target === undefined) throw new Error(`There is no schema ${name}.`);
+      return isObject(target) ? { kind: 'named', name } : typeOf(target, name).type;
+    }
+
     function objectType(of: Schema): Type {
       if (of.properties !== undefined && Object.keys(of.properties).length > 0) {
         return { kind: 'named', name: nameFor(place, of) };
@@ -159,24 +147,25 @@ export function modelOf({ components, paths }: OpenApiDocument): readonly Named[
     }
   }
 
-  for (const [name, schema] of Object.entries(components.schemas)) add(name, schema);
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const bodies = new Set(operations.map(({ requestBody }) => jsonOf(requestBody)?.$ref?.split('/').at(-1)));
+  for (const [name, schema] of Object.entries(components.schemas)) {
+    if (isObject(schema)) add(name, schema, bodies.has(name));
+  }
   const operationNamed = (id: string) => operations.find(({ operationId }) => operationId === id);
   for (const [id, name] of Object.entries(ANSWERS)) {
     const data = jsonOf(operationNamed(id)?.responses['200'])?.properties?.data;
     if (data === undefined) throw new Error(`${id} has no answer.`);
     add(name, data);
   }
-  for (const [id, name] of Object.entries(REQUESTS)) {
-    const schema = jsonOf(operationNamed(id)?.requestBody);
-    if (schema?.properties === undefined) throw new Error(`${id} has no body with fields.`);
-    add(name, schema, true);
-  }
   return found;
 }
 
 const jsonOf = (content: Content | undefined): Schema | undefined =>
   content?.content?.['application/json']?.schema;
+
+/** Choices between several types have no name of their own in the clients. */
+const isObject = ({ properties }: Schema): boolean => properties !== undefined;
 
 const ANY: Type = { kind: 'plain', name: 'any' };
 

@@ -25,7 +25,8 @@ function typescriptTypes(document: string): string {
   try {
     const [source, target] = [join(folder, 'openapi.json'), join(folder, 'types.ts')];
     writeFileSync(source, document);
-    execFileSync(process.execPath, [GENERATOR, source, '-o', target], {
+    // A field with a default may be left out of a request.
+    execFileSync(process.execPath, [GENERATOR, source, '-o', target, '--default-non-nullable', 'false'], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     return readFileSync(target, 'utf8');

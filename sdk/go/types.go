@@ -4,6 +4,1394 @@ package scrapifie
 
 import "time"
 
+// ExtractOptions is a part of the API.
+type ExtractOptions struct {
+	// A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
+	Type *string `json:"type,omitempty"`
+	// Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
+	Rules map[string]any `json:"rules,omitempty"`
+	// JSON Schema that the result of the rules is checked against.
+	Schema map[string]any `json:"schema,omitempty"`
+	// Ask the language model of the settings for required fields that the rules left empty.
+	LLM any `json:"llm,omitempty"`
+}
+
+// ExtractOptionsLlm is a part of the API.
+type ExtractOptionsLlm struct {
+	// Fields that are judgements: their values need not stand on the page.
+	Derived any `json:"derived"`
+}
+
+// PageProxy is a part of the API.
+type PageProxy struct {
+	// Kind of proxy, from cheap to trusted.
+	Tier *string `json:"tier,omitempty"`
+	// Where the proxy is to be, `de` for Germany.
+	Country *string `json:"country,omitempty"`
+	// The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
+	MaxTier *string `json:"maxTier,omitempty"`
+	// A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again.
+	URL *string `json:"url,omitempty"`
+	// Several proxies of your own, which are used in turn.
+	URLs []string `json:"urls,omitempty"`
+}
+
+// PageWait is a part of the API.
+type PageWait struct {
+	// Until an element matches.
+	Selector *string `json:"selector,omitempty"`
+	// So long, after everything else that is waited for.
+	Ms *int64 `json:"ms,omitempty"`
+	// How far the page must have loaded.
+	Until *string `json:"until,omitempty"`
+}
+
+// PageScroll is a part of the API.
+type PageScroll struct {
+	// Screens to go at most; 20 unless given.
+	MaxSteps *int64 `json:"maxSteps,omitempty"`
+	// Pause after each; 150 unless given.
+	PauseMs *int64 `json:"pauseMs,omitempty"`
+}
+
+// PageScreenshot is a part of the API.
+type PageScreenshot struct {
+	// The whole page instead of what a window shows.
+	FullPage *bool `json:"fullPage,omitempty"`
+	// Only the first element that matches.
+	Selector *string `json:"selector,omitempty"`
+	// png unless given.
+	Format *string `json:"format,omitempty"`
+	// Of a jpeg.
+	Quality *int64 `json:"quality,omitempty"`
+}
+
+// JobRetention is a part of the API.
+type JobRetention struct {
+	// How long bodies are kept as they were fetched; null: as the account and the installation say.
+	Bodies any `json:"bodies,omitempty"`
+	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+	Artifacts any `json:"artifacts,omitempty"`
+	// How long is kept what was read out of pages; null: as the account and the installation say.
+	Records any `json:"records,omitempty"`
+	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+	Ledger any `json:"ledger,omitempty"`
+	// How long an ended job is kept at all; null: as the account and the installation say.
+	Jobs any `json:"jobs,omitempty"`
+	// How long exports are kept after they were written; null: as the account and the installation say.
+	Exports any `json:"exports,omitempty"`
+}
+
+// CrawlRoute is a part of the API.
+type CrawlRoute struct {
+	// Patterns as in `include`.
+	Match any `json:"match"`
+	// `false`: the page is fetched for its links and not kept.
+	Keep *bool `json:"keep,omitempty"`
+	// `false`: the links of the page are not followed.
+	Follow *bool `json:"follow,omitempty"`
+	// In place of the options of the crawl.
+	Options *CrawlRouteOptions `json:"options,omitempty"`
+}
+
+// CrawlRouteOptions: In place of the options of the crawl.
+type CrawlRouteOptions struct {
+	// How these pages are fetched.
+	Engine *string `json:"engine,omitempty"`
+	// Formats that are kept.
+	Formats []string `json:"formats,omitempty"`
+	// What to read out of these pages.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// What to wait for before the page is read.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more.
+	Scroll any `json:"scroll,omitempty"`
+}
+
+// JobWebhook is a part of the API.
+type JobWebhook struct {
+	// Where the events of this job are sent: an http or https URL.
+	URL string `json:"url"`
+	// Types of events, or patterns such as `page.*`; the ends of the job unless given.
+	Events []string `json:"events,omitempty"`
+	// Signs what is sent. Without one, messages are not signed.
+	Secret *string `json:"secret,omitempty"`
+	// Sent along, such as `Authorization`.
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// ScrapeRequest is the body of a request.
+type ScrapeRequest struct {
+	// The page to fetch.
+	URL string `json:"url"`
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Formats that are kept of each page and returned.
+	Formats []string `json:"formats,omitempty"`
+	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+	Inline *bool `json:"inline,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+	// HTTP method.
+	Method *string `json:"method,omitempty"`
+	// Request body; needs `method: "POST"`.
+	Body *string `json:"body,omitempty"`
+	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+	MaxAge any `json:"maxAge,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []ScrapeRequestExports `json:"exports,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Answer 202 with the job at once instead of waiting for the result.
+	Async *bool `json:"async,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+}
+
+func (ScrapeRequest) isRequest() {}
+
+// PageAction2 is a part of the API.
+type PageAction2 struct {
+	Type string `json:"type"`
+	// A CSS selector, or one of Playwright’s.
+	Selector string `json:"selector"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction3 is a part of the API.
+type PageAction3 struct {
+	Type string `json:"type"`
+	// A CSS selector, or one of Playwright’s.
+	Selector string `json:"selector"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction4: To the page that an earlier action left.
+type PageAction4 struct {
+	Type string `json:"type"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction5 is a part of the API.
+type PageAction5 struct {
+	Type string `json:"type"`
+	// An `<input type="file">`.
+	Selector string             `json:"selector"`
+	Files    []PageAction5Files `json:"files"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction5Files is a part of the API.
+type PageAction5Files struct {
+	Name string `json:"name"`
+	// `application/octet-stream` unless given.
+	ContentType *string `json:"contentType,omitempty"`
+	// The bytes of the file.
+	Base64 string `json:"base64"`
+}
+
+// PageAction6 is a part of the API.
+type PageAction6 struct {
+	Type string `json:"type"`
+	// A CSS selector, or one of Playwright’s.
+	Selector string `json:"selector"`
+	Text     string `json:"text"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction7 is a part of the API.
+type PageAction7 struct {
+	Type string `json:"type"`
+	// `Enter`, `a`, `Control+A` …
+	Key string `json:"key"`
+	// Where; else wherever the focus is.
+	Selector *string `json:"selector,omitempty"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction8 is a part of the API.
+type PageAction8 struct {
+	Type string `json:"type"`
+	// A CSS selector, or one of Playwright’s.
+	Selector string `json:"selector"`
+	// Value or label of the option.
+	Value string `json:"value"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction9 is a part of the API.
+type PageAction9 struct {
+	Type string `json:"type"`
+	// A CSS selector, or one of Playwright’s.
+	Selector *string `json:"selector,omitempty"`
+	Ms       *int64  `json:"ms,omitempty"`
+	// How far the page must have loaded.
+	Until *string `json:"until,omitempty"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction10 is a part of the API.
+type PageAction10 struct {
+	Type string `json:"type"`
+	// Until this element is in sight.
+	Selector *string `json:"selector,omitempty"`
+	// Else one screen down.
+	Pixels *int64 `json:"pixels,omitempty"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction11 is a part of the API.
+type PageAction11 struct {
+	Type string `json:"type"`
+	// JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.
+	Script string `json:"script"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// PageAction12 is a part of the API.
+type PageAction12 struct {
+	Type string `json:"type"`
+	// The whole page instead of what a window shows.
+	FullPage *bool `json:"fullPage,omitempty"`
+	// Only the first element that matches.
+	Selector *string `json:"selector,omitempty"`
+	// png unless given.
+	Format *string `json:"format,omitempty"`
+	// Of a jpeg.
+	Quality *int64 `json:"quality,omitempty"`
+	// Time for this step; 10 s unless given.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+}
+
+// ScrapeRequestViewport is a part of the API.
+type ScrapeRequestViewport struct {
+	Width  int64 `json:"width"`
+	Height int64 `json:"height"`
+}
+
+// ScrapeRequestGeolocation is a part of the API.
+type ScrapeRequestGeolocation struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+	// In metres; 10 unless given.
+	Accuracy *float64 `json:"accuracy,omitempty"`
+}
+
+// ScrapeRequestExports is a part of the API.
+type ScrapeRequestExports struct {
+	// What the file has.
+	Type string `json:"type"`
+	// How it is written.
+	Format string `json:"format"`
+}
+
+// BatchPageOptions is a part of the API.
+type BatchPageOptions struct {
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Formats that are kept of each page and returned.
+	Formats []string `json:"formats,omitempty"`
+	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+	Inline *bool `json:"inline,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+	// HTTP method.
+	Method *string `json:"method,omitempty"`
+	// Request body; needs `method: "POST"`.
+	Body *string `json:"body,omitempty"`
+	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+	MaxAge any `json:"maxAge,omitempty"`
+}
+
+// BatchRequest is the body of a request.
+type BatchRequest struct {
+	// The pages to fetch; a URL given twice is fetched once.
+	URLs []string `json:"urls"`
+	// Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
+	IgnoreInvalidURLs *bool `json:"ignoreInvalidUrls,omitempty"`
+	// How each page is fetched.
+	Options *BatchPageOptions `json:"options,omitempty"`
+	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
+	// Bytes the job may download before it stops; null: no limit.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+	// Time after which the job stops; null: no limit.
+	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
+	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
+	// Bytes the job may download through proxies before it stops; null: no limit.
+	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
+	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+	MaxCredits *float64 `json:"maxCredits,omitempty"`
+	// Most fetches of this job at once, over all hosts; null: no limit of its own.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []ScrapeRequestExports `json:"exports,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+}
+
+func (BatchRequest) isRequest() {}
+
+// CrawlPageOptions is a part of the API.
+type CrawlPageOptions struct {
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Formats that are kept of each page and returned.
+	Formats []string `json:"formats,omitempty"`
+	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+	Inline *bool `json:"inline,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+}
+
+// CrawlRequest is the body of a request.
+type CrawlRequest struct {
+	// Where the crawl starts.
+	URLs []string `json:"urls,omitempty"`
+	// Sitemaps to start from.
+	SitemapURLs []string `json:"sitemapUrls,omitempty"`
+	// Pages to fetch at most; null: no limit.
+	MaxPages *int64 `json:"maxPages,omitempty"`
+	// Links to follow from a seed at most; null: no limit.
+	MaxDepth *int64 `json:"maxDepth,omitempty"`
+	// Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
+	AllowedDomains []string `json:"allowedDomains,omitempty"`
+	// Follow links to subdomains of the allowed hosts.
+	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
+	// Follow links to any host.
+	AllowExternal *bool `json:"allowExternal,omitempty"`
+	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Include []string `json:"include,omitempty"`
+	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Exclude []string `json:"exclude,omitempty"`
+	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
+	// Treat URLs that differ after `#` as different pages.
+	KeepFragment *bool `json:"keepFragment,omitempty"`
+	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+	Sitemap *string `json:"sitemap,omitempty"`
+	// Do not follow links marked nofollow.
+	ObeyNofollow *bool `json:"obeyNofollow,omitempty"`
+	// Do not keep pages marked noindex.
+	ObeyNoindex *bool `json:"obeyNoindex,omitempty"`
+	// Treat rel=canonical as the same page.
+	FollowCanonical *bool `json:"followCanonical,omitempty"`
+	// Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
+	AvoidQueryTraps *bool `json:"avoidQueryTraps,omitempty"`
+	// Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
+	IfModified *bool `json:"ifModified,omitempty"`
+	// What becomes of pages whose URL matches; the first route that fits decides.
+	Routes []CrawlRoute `json:"routes,omitempty"`
+	// Bytes the job may download before it stops; null: no limit.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+	// Time after which the job stops; null: no limit.
+	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
+	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
+	// Bytes the job may download through proxies before it stops; null: no limit.
+	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
+	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+	MaxCredits *float64 `json:"maxCredits,omitempty"`
+	// Most fetches of this job at once, over all hosts; null: no limit of its own.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []ScrapeRequestExports `json:"exports,omitempty"`
+	// Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
+	MaxLoginWalls *int64 `json:"maxLoginWalls,omitempty"`
+	// How each page is fetched.
+	Options *CrawlPageOptions `json:"options,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+}
+
+func (CrawlRequest) isRequest() {}
+
+// MapPageOptions is a part of the API.
+type MapPageOptions struct {
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+}
+
+// MapRequest is the body of a request.
+type MapRequest struct {
+	// The site, or the part of it to start from.
+	URL string `json:"url"`
+	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+	Sitemap *string `json:"sitemap,omitempty"`
+	// Only URLs that match one are listed; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Include []string `json:"include,omitempty"`
+	// URLs that match one are not listed. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Exclude []string `json:"exclude,omitempty"`
+	// List URLs on subdomains too.
+	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
+	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
+	// Words that the address or the title of a URL must have; those with them in the title come first.
+	Search *string `json:"search,omitempty"`
+	// URLs in the answer at most.
+	Limit *int64 `json:"limit,omitempty"`
+	// Time to wait for the list; the job goes on afterwards.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Answer 202 with the job at once instead of waiting for the result.
+	Async *bool `json:"async,omitempty"`
+	// How the start page and the sitemaps are fetched.
+	Options *MapPageOptions `json:"options,omitempty"`
+}
+
+func (MapRequest) isRequest() {}
+
+// WebhookRequest is the body of a request.
+type WebhookRequest struct {
+	// Where events are sent: an http or https URL, or `mailto:address`.
+	URL string `json:"url"`
+	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
+	Events []string `json:"events"`
+	// What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows.
+	Format *string `json:"format,omitempty"`
+	// Sent along, such as `Authorization`. Never shown again.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.
+	Secret *string `json:"secret,omitempty"`
+}
+
+func (WebhookRequest) isRequest() {}
+
+// WebhookUpdate is the body of a request.
+type WebhookUpdate struct {
+	// Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew.
+	URL *string `json:"url,omitempty"`
+	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
+	Events []string `json:"events,omitempty"`
+	// What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well.
+	Format *string `json:"format,omitempty"`
+	// In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.
+	Secret *string `json:"secret,omitempty"`
+	// False: nothing is sent, and open deliveries end as failed.
+	Enabled *bool `json:"enabled,omitempty"`
+}
+
+func (WebhookUpdate) isRequest() {}
+
+// ScheduledScrape is a part of the API.
+type ScheduledScrape struct {
+	// The page to fetch.
+	URL string `json:"url"`
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Formats that are kept of each page and returned.
+	Formats []string `json:"formats,omitempty"`
+	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+	Inline *bool `json:"inline,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+	// HTTP method.
+	Method *string `json:"method,omitempty"`
+	// Request body; needs `method: "POST"`.
+	Body *string `json:"body,omitempty"`
+	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+	MaxAge any `json:"maxAge,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []ScrapeRequestExports `json:"exports,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Answer 202 with the job at once instead of waiting for the result.
+	Async *bool `json:"async,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+	Kind    string      `json:"kind"`
+}
+
+// ScheduledBatch is a part of the API.
+type ScheduledBatch struct {
+	// The pages to fetch; a URL given twice is fetched once.
+	URLs []string `json:"urls"`
+	// Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
+	IgnoreInvalidURLs *bool `json:"ignoreInvalidUrls,omitempty"`
+	// How each page is fetched.
+	Options *BatchPageOptions `json:"options,omitempty"`
+	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
+	// Bytes the job may download before it stops; null: no limit.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+	// Time after which the job stops; null: no limit.
+	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
+	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
+	// Bytes the job may download through proxies before it stops; null: no limit.
+	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
+	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+	MaxCredits *float64 `json:"maxCredits,omitempty"`
+	// Most fetches of this job at once, over all hosts; null: no limit of its own.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []ScrapeRequestExports `json:"exports,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+	Kind    string      `json:"kind"`
+}
+
+// ScheduledCrawl is a part of the API.
+type ScheduledCrawl struct {
+	// Where the crawl starts.
+	URLs []string `json:"urls,omitempty"`
+	// Sitemaps to start from.
+	SitemapURLs []string `json:"sitemapUrls,omitempty"`
+	// Pages to fetch at most; null: no limit.
+	MaxPages *int64 `json:"maxPages,omitempty"`
+	// Links to follow from a seed at most; null: no limit.
+	MaxDepth *int64 `json:"maxDepth,omitempty"`
+	// Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
+	AllowedDomains []string `json:"allowedDomains,omitempty"`
+	// Follow links to subdomains of the allowed hosts.
+	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
+	// Follow links to any host.
+	AllowExternal *bool `json:"allowExternal,omitempty"`
+	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Include []string `json:"include,omitempty"`
+	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Exclude []string `json:"exclude,omitempty"`
+	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
+	// Treat URLs that differ after `#` as different pages.
+	KeepFragment *bool `json:"keepFragment,omitempty"`
+	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+	Sitemap *string `json:"sitemap,omitempty"`
+	// Do not follow links marked nofollow.
+	ObeyNofollow *bool `json:"obeyNofollow,omitempty"`
+	// Do not keep pages marked noindex.
+	ObeyNoindex *bool `json:"obeyNoindex,omitempty"`
+	// Treat rel=canonical as the same page.
+	FollowCanonical *bool `json:"followCanonical,omitempty"`
+	// Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
+	AvoidQueryTraps *bool `json:"avoidQueryTraps,omitempty"`
+	// Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
+	IfModified *bool `json:"ifModified,omitempty"`
+	// What becomes of pages whose URL matches; the first route that fits decides.
+	Routes []CrawlRoute `json:"routes,omitempty"`
+	// Bytes the job may download before it stops; null: no limit.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+	// Time after which the job stops; null: no limit.
+	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
+	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
+	// Bytes the job may download through proxies before it stops; null: no limit.
+	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
+	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+	MaxCredits *float64 `json:"maxCredits,omitempty"`
+	// Most fetches of this job at once, over all hosts; null: no limit of its own.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []ScrapeRequestExports `json:"exports,omitempty"`
+	// Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
+	MaxLoginWalls *int64 `json:"maxLoginWalls,omitempty"`
+	// How each page is fetched.
+	Options *CrawlPageOptions `json:"options,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+	Kind    string      `json:"kind"`
+}
+
+// ScheduleRequest is the body of a request.
+type ScheduleRequest struct {
+	// For people.
+	Name string `json:"name"`
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
+	Job any `json:"job"`
+	// Runs begin up to this much later, each tick always by the same part; never after the next tick.
+	JitterMs *int64 `json:"jitterMs,omitempty"`
+	// What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
+	Overlap *string `json:"overlap,omitempty"`
+	// After a time without schedulers: one run for all that were missed, or none.
+	CatchUp *string `json:"catchUp,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
+}
+
+func (ScheduleRequest) isRequest() {}
+
+// ScheduleRequestActiveHours is a part of the API.
+type ScheduleRequestActiveHours struct {
+	// The local time at which they begin, `08:30`.
+	From string `json:"from"`
+	// The local time at which they end, at most `24:00`; before `from`: the next day.
+	To string `json:"to"`
+	// Days on which they begin, 0 is Sunday; empty: every day.
+	Days []int64 `json:"days,omitempty"`
+}
+
+// ScheduleUpdate is the body of a request.
+type ScheduleUpdate struct {
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
+	Job      any     `json:"job,omitempty"`
+	JitterMs *int64  `json:"jitterMs,omitempty"`
+	Overlap  *string `json:"overlap,omitempty"`
+	CatchUp  *string `json:"catchUp,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
+}
+
+func (ScheduleUpdate) isRequest() {}
+
+// SchedulePreviewRequest is the body of a request.
+type SchedulePreviewRequest struct {
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
+}
+
+func (SchedulePreviewRequest) isRequest() {}
+
+// ExportRequest is the body of a request.
+type ExportRequest struct {
+	// `full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. `diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. `links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.
+	Type string `json:"type"`
+	// `csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) `chunks` (pieces of texts, one per line): of `raw` only.
+	Format string `json:"format"`
+	// `diff`: the earlier job to compare with.
+	Against *string `json:"against,omitempty"`
+	// `diff`: what counts as a change.
+	Rules *ExportRequestRules `json:"rules,omitempty"`
+	// `csv`: begin with a byte order mark, so that Excel reads UTF-8.
+	Excel *bool `json:"excel,omitempty"`
+	// `results` in a table: a column with the text of each page.
+	Text *bool `json:"text,omitempty"`
+	// A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it.
+	To any `json:"to,omitempty"`
+}
+
+func (ExportRequest) isRequest() {}
+
+// ExportRequestRules: `diff`: what counts as a change.
+type ExportRequestRules struct {
+	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
+	// What never counts as a change.
+	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
+	// Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
+	Threshold *ExportRequestRulesThreshold `json:"threshold,omitempty"`
+}
+
+// ExportRequestRulesWatch: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+type ExportRequestRulesWatch struct {
+	// The visible text of the page.
+	Text *bool `json:"text,omitempty"`
+	// The main content as Markdown, which has the addresses of links as well.
+	Markdown *bool `json:"markdown,omitempty"`
+	// The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+	Selectors []string `json:"selectors,omitempty"`
+	// Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+	Fields any `json:"fields,omitempty"`
+	// The pixels of the screenshot.
+	Screenshot *bool `json:"screenshot,omitempty"`
+}
+
+// ExportRequestRulesIgnore: What never counts as a change.
+type ExportRequestRulesIgnore struct {
+	// Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+	Patterns []string `json:"patterns,omitempty"`
+	// Elements, by CSS or XPath, that are removed from the page.
+	Selectors []string `json:"selectors,omitempty"`
+	// Fields that are not compared.
+	Fields []string `json:"fields,omitempty"`
+}
+
+// ExportRequestRulesThreshold: Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
+type ExportRequestRulesThreshold struct {
+	// Least share that changes: of the characters, of the larger number, of the pixels.
+	Share *float64 `json:"share,omitempty"`
+	// Least amount that changes: characters, the difference of two numbers, pixels.
+	Amount *float64 `json:"amount,omitempty"`
+}
+
+// ExportRequestTo is a part of the API.
+type ExportRequestTo struct {
+	Folder string `json:"folder"`
+}
+
+// ExportRequestTo2 is a part of the API.
+type ExportRequestTo2 struct {
+	S3 string `json:"s3"`
+}
+
+// ExtractRequest is the body of a request.
+type ExtractRequest struct {
+	// The page, or any other text that `contentType` names.
+	HTML string `json:"html"`
+	// Where it is from: what its links are relative to. Nothing is fetched.
+	URL string `json:"url"`
+	// What `html` is, e.g. `application/json`.
+	ContentType *string `json:"contentType,omitempty"`
+	// Formats to extract; screenshots, PDFs and XHR require a fetch.
+	Formats []string `json:"formats,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+}
+
+func (ExtractRequest) isRequest() {}
+
+// ReextractRequest is the body of a request.
+type ReextractRequest struct {
+	// Formats to extract; screenshots, PDFs and XHR require a fetch.
+	Formats []string `json:"formats,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+}
+
+func (ReextractRequest) isRequest() {}
+
+// MonitorReceivers: Who is told of this monitor, besides the webhooks of the account.
+type MonitorReceivers struct {
+	// Where the events are sent as JSON.
+	Webhook *MonitorReceiversWebhook `json:"webhook,omitempty"`
+	// An address for e-mail; the server must have SCRAPIFIE_SMTP_URL.
+	Email *string `json:"email,omitempty"`
+	// A short message for people goes here: an incoming webhook of Slack.
+	Slack *string `json:"slack,omitempty"`
+	// A short message for people goes here: a webhook of Discord.
+	Discord *string `json:"discord,omitempty"`
+	// A short message for people goes here: a webhook of Microsoft Teams.
+	Teams *string `json:"teams,omitempty"`
+	// A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic.
+	Ntfy *string `json:"ntfy,omitempty"`
+	// Types of events, or patterns; `page.changed` is one for each page.
+	Events []string `json:"events,omitempty"`
+}
+
+// MonitorReceiversWebhook: Where the events are sent as JSON.
+type MonitorReceiversWebhook struct {
+	// An http or https URL.
+	URL string `json:"url"`
+	// Signs what is sent. Without one, messages are not signed.
+	Secret *string `json:"secret,omitempty"`
+	// Sent along, such as `Authorization`.
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// MonitorPageOptions is a part of the API.
+type MonitorPageOptions struct {
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Formats that are kept of each page and returned.
+	Formats []string `json:"formats,omitempty"`
+	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+	Inline *bool `json:"inline,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+}
+
+// MonitorRequest is the body of a request.
+type MonitorRequest struct {
+	// For people.
+	Name string `json:"name"`
+	// The pages to watch.
+	URLs []string `json:"urls,omitempty"`
+	// A site to watch: its pages are found by following links and reading its sitemaps.
+	Site *string `json:"site,omitempty"`
+	// A sitemap whose pages are watched.
+	Sitemap *string `json:"sitemap,omitempty"`
+	// When the pages are checked, as for /v1/schedules.
+	Schedule MonitorRequestSchedule `json:"schedule"`
+	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
+	// What never counts as a change.
+	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
+	// Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
+	Threshold *ExportRequestRulesThreshold `json:"threshold,omitempty"`
+	// Checks in a row that must have seen a change before it is told.
+	Confirm *int64 `json:"confirm,omitempty"`
+	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
+	Settle any `json:"settle,omitempty"`
+	// Checks in a row that must have failed before `monitor.failed` is told.
+	FailAfter *int64 `json:"failAfter,omitempty"`
+	// Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
+	LearnNoise *bool `json:"learnNoise,omitempty"`
+	// Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
+	Recheck *bool `json:"recheck,omitempty"`
+	// Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
+	MaxPages *int64 `json:"maxPages,omitempty"`
+	// Links to follow from a seed at most; null: no limit.
+	MaxDepth *int64 `json:"maxDepth,omitempty"`
+	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Include []string `json:"include,omitempty"`
+	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Exclude []string `json:"exclude,omitempty"`
+	// How each page is fetched.
+	Options *MonitorPageOptions `json:"options,omitempty"`
+	Notify  *MonitorReceivers   `json:"notify,omitempty"`
+}
+
+func (MonitorRequest) isRequest() {}
+
+// MonitorRequestSchedule: When the pages are checked, as for /v1/schedules.
+type MonitorRequestSchedule struct {
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	// Runs begin up to this much later, each tick always by the same part; never after the next tick.
+	JitterMs *int64 `json:"jitterMs,omitempty"`
+	// After a time without schedulers: one run for all that were missed, or none.
+	CatchUp *string `json:"catchUp,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
+}
+
+// MonitorUpdate is the body of a request.
+type MonitorUpdate struct {
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// The pages to watch.
+	URLs []string `json:"urls,omitempty"`
+	// A site to watch: its pages are found by following links and reading its sitemaps.
+	Site *string `json:"site,omitempty"`
+	// A sitemap whose pages are watched.
+	Sitemap   *string                 `json:"sitemap,omitempty"`
+	Schedule  *MonitorUpdateSchedule  `json:"schedule,omitempty"`
+	Watch     *MonitorUpdateWatch     `json:"watch,omitempty"`
+	Ignore    *MonitorUpdateIgnore    `json:"ignore,omitempty"`
+	Threshold *MonitorUpdateThreshold `json:"threshold,omitempty"`
+	// Checks in a row that must have seen a change before it is told.
+	Confirm *int64 `json:"confirm,omitempty"`
+	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
+	Settle any `json:"settle,omitempty"`
+	// Checks in a row that must have failed before `monitor.failed` is told.
+	FailAfter *int64 `json:"failAfter,omitempty"`
+	// Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
+	LearnNoise *bool `json:"learnNoise,omitempty"`
+	// Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
+	Recheck *bool `json:"recheck,omitempty"`
+	// Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
+	MaxPages *int64   `json:"maxPages,omitempty"`
+	MaxDepth *int64   `json:"maxDepth,omitempty"`
+	Include  []string `json:"include,omitempty"`
+	Exclude  []string `json:"exclude,omitempty"`
+	// How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
+	Options *MonitorPageOptions `json:"options,omitempty"`
+	// Replaces the receivers that the monitor had; null: it has none.
+	Notify *MonitorReceivers `json:"notify,omitempty"`
+}
+
+func (MonitorUpdate) isRequest() {}
+
+// MonitorUpdateSchedule is a part of the API.
+type MonitorUpdateSchedule struct {
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	JitterMs *int64  `json:"jitterMs,omitempty"`
+	CatchUp  *string `json:"catchUp,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
+}
+
+// MonitorUpdateWatch is a part of the API.
+type MonitorUpdateWatch struct {
+	// The visible text of the page.
+	Text *bool `json:"text,omitempty"`
+	// The main content as Markdown, which has the addresses of links as well.
+	Markdown *bool `json:"markdown,omitempty"`
+	// The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+	Selectors []string `json:"selectors,omitempty"`
+	// Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+	Fields any `json:"fields,omitempty"`
+	// The pixels of the screenshot.
+	Screenshot *bool `json:"screenshot,omitempty"`
+}
+
+// MonitorUpdateIgnore is a part of the API.
+type MonitorUpdateIgnore struct {
+	// Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+	Patterns []string `json:"patterns,omitempty"`
+	// Elements, by CSS or XPath, that are removed from the page.
+	Selectors []string `json:"selectors,omitempty"`
+	// Fields that are not compared.
+	Fields []string `json:"fields,omitempty"`
+}
+
+// MonitorUpdateThreshold is a part of the API.
+type MonitorUpdateThreshold struct {
+	// Least share that changes: of the characters, of the larger number, of the pixels.
+	Share *float64 `json:"share,omitempty"`
+	// Least amount that changes: characters, the difference of two numbers, pixels.
+	Amount *float64 `json:"amount,omitempty"`
+}
+
+// MonitorPreviewRequest is the body of a request.
+type MonitorPreviewRequest struct {
+	// The page to look at.
+	URL string `json:"url"`
+	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
+	// What never counts as a change.
+	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
+	// How the page is fetched.
+	Options *MonitorPageOptions `json:"options,omitempty"`
+}
+
+func (MonitorPreviewRequest) isRequest() {}
+
+// QueryRequest is the body of a request.
+type QueryRequest struct {
+	// What the rows are: pages, links, records, snapshots.
+	From *string `json:"from,omitempty"`
+	// Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has.
+	Select []any `json:"select,omitempty"`
+	// `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep.
+	Where map[string]any `json:"where,omitempty"`
+	// One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows.
+	Group []any `json:"group,omitempty"`
+	// Names of fields or columns; `-bytes` is from the largest down. Nulls come last.
+	Order []string `json:"order,omitempty"`
+	// Rows at most: 100 when left out, up to 1000, of groups 10000. Of SQL up to 100000.
+	Limit *int64 `json:"limit,omitempty"`
+	// `nextCursor` of the answer before, with the same query; not for groups.
+	Cursor *string `json:"cursor,omitempty"`
+	// One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
+	SQL       *string `json:"sql,omitempty"`
+	TimeoutMs *int64  `json:"timeoutMs,omitempty"`
+	// Only files of these hosts are read; with the port where it is not the default.
+	Domains []string `json:"domains,omitempty"`
+	// Only files of this day (UTC) and later are read.
+	Since *string `json:"since,omitempty"`
+	// Only files of this day (UTC) and earlier are read.
+	Until *string `json:"until,omitempty"`
+}
+
+func (QueryRequest) isRequest() {}
+
+// LoginRequest is the body of a request.
+type LoginRequest struct {
+	// The page with the log-in form.
+	URL string `json:"url"`
+	// Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Time for each of the pages that the log-in takes.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+}
+
+func (LoginRequest) isRequest() {}
+
+// SessionRequest is the body of a request.
+type SessionRequest struct {
+	// Left out: a name is made up.
+	Name *string `json:"name,omitempty"`
+	// The name of what to log in with.
+	Credentials *string `json:"credentials,omitempty"`
+	// Which way out its requests take; it keeps one proxy for as long as that works.
+	Proxy *SessionRequestProxy `json:"proxy,omitempty"`
+	// `browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.
+	Identity *string `json:"identity,omitempty"`
+	// When it ends; null: as the settings say, a day unless told.
+	ExpiresInHours *int64 `json:"expiresInHours,omitempty"`
+}
+
+func (SessionRequest) isRequest() {}
+
+// SessionRequestProxy is a part of the API.
+type SessionRequestProxy struct {
+	Tier    *string `json:"tier,omitempty"`
+	Country *string `json:"country,omitempty"`
+}
+
 // Failure: Every answer that is not a success.
 type Failure struct {
 	Success bool         `json:"success"`
@@ -937,10 +2325,6 @@ type DomainRequestsLimit struct {
 	PerBucket *int64 `json:"perBucket"`
 }
 
-// DomainStrategy: What the host has taught; null while that is nothing.
-type DomainStrategy struct {
-}
-
 // Domain is a part of the API.
 type Domain struct {
 	// Host name, with the port where it is not the default.
@@ -970,18 +2354,48 @@ type DomainDetail struct {
 	Requests int64      `json:"requests"`
 	Failures int64      `json:"failures"`
 	// Below 1 after the host asked to slow down.
-	RateFactor    float64        `json:"rateFactor"`
-	BlockedUntil  *time.Time     `json:"blockedUntil"`
-	LastRequestAt *time.Time     `json:"lastRequestAt"`
-	Breaker       string         `json:"breaker"`
-	Links         KeyLinks       `json:"links"`
-	Strategy      DomainStrategy `json:"strategy"`
+	RateFactor    float64         `json:"rateFactor"`
+	BlockedUntil  *time.Time      `json:"blockedUntil"`
+	LastRequestAt *time.Time      `json:"lastRequestAt"`
+	Breaker       string          `json:"breaker"`
+	Links         KeyLinks        `json:"links"`
+	Strategy      DomainStrategy2 `json:"strategy"`
 	// How the host is treated, and which entries of the policy file say so.
 	Policy any `json:"policy"`
 	// The rule that denies the host; null when none does.
 	Denied *string              `json:"denied"`
 	Robots []DomainDetailRobots `json:"robots"`
 	OptOut *DomainDetailOptOut  `json:"optOut"`
+}
+
+// DomainStrategy2 is a part of the API.
+type DomainStrategy2 struct {
+	// Ways to fetch that were tried, the one with most experience first.
+	Ways  []DomainStrategy2Ways `json:"ways"`
+	Pages DomainStrategy2Pages  `json:"pages"`
+	// When a cheaper way was last tried again.
+	ProbedAt *time.Time `json:"probedAt"`
+}
+
+// DomainStrategy2Ways is a part of the API.
+type DomainStrategy2Ways struct {
+	Engine string `json:"engine"`
+	// Null: without a proxy.
+	ProxyTier *string `json:"proxyTier"`
+	Identity  string  `json:"identity"`
+	// Share of attempts that the site admitted, from 0 to 1; older attempts count less.
+	SuccessRate float64 `json:"successRate"`
+	// How much experience that is, in attempts; half of it is gone after a day.
+	Weight float64   `json:"weight"`
+	LastAt time.Time `json:"lastAt"`
+}
+
+// DomainStrategy2Pages is a part of the API.
+type DomainStrategy2Pages struct {
+	// Kinds of pages, told apart by their URLs.
+	Known int64 `json:"known"`
+	// Those of them that are empty without scripts.
+	NeedScripts int64 `json:"needScripts"`
 }
 
 // DomainDetailRobots is a part of the API.
@@ -2124,6 +3538,208 @@ type DeliveryDetailLog struct {
 	Answer string `json:"answer"`
 }
 
+// EstimateJobRequest is the body of a request.
+type EstimateJobRequest struct {
+	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
+	Job any `json:"job"`
+	// Pages of a crawl, where that is known.
+	Pages *int64 `json:"pages,omitempty"`
+	// A map of the same site.
+	MapID *string `json:"mapId,omitempty"`
+}
+
+func (EstimateJobRequest) isRequest() {}
+
+// ResumeJobRequest is the body of a request.
+type ResumeJobRequest struct {
+	// New page budget of the whole job.
+	MaxPages *int64 `json:"maxPages,omitempty"`
+	// New byte budget of the whole job.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+	// Time the job gets from now on.
+	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
+	// New budget of browser time of the whole job.
+	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
+	// New budget of bytes through proxies of the whole job.
+	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
+	// New budget of credits of the whole job.
+	MaxCredits *float64 `json:"maxCredits,omitempty"`
+}
+
+func (ResumeJobRequest) isRequest() {}
+
+// RotateWebhookSecretRequest is the body of a request.
+type RotateWebhookSecretRequest struct {
+	// The new secret; made unless given.
+	Secret *string `json:"secret,omitempty"`
+	// Hours for which messages are signed with the former secret as well.
+	OverlapHours *int64 `json:"overlapHours,omitempty"`
+}
+
+func (RotateWebhookSecretRequest) isRequest() {}
+
+// AddOptOutRequest is the body of a request.
+type AddOptOutRequest struct {
+	Reason *string `json:"reason,omitempty"`
+	// Contact of the person who asked for the opt-out.
+	Contact *string `json:"contact,omitempty"`
+}
+
+func (AddOptOutRequest) isRequest() {}
+
+// TestRobotsRequest is the body of a request.
+type TestRobotsRequest struct {
+	// A URL of the host, or a path on it over https.
+	URL string `json:"url"`
+	// The product token that the groups of the file are searched for.
+	UserAgent *string `json:"userAgent,omitempty"`
+	// A robots.txt to try in place of the stored one.
+	RobotsTxt *string `json:"robotsTxt,omitempty"`
+}
+
+func (TestRobotsRequest) isRequest() {}
+
+// CreateOwnerRequestRequest is the body of a request.
+type CreateOwnerRequestRequest struct {
+	// Host name of the site, with the port where it has its own.
+	Host string `json:"host"`
+	// stop: do not crawl it at all. slower: leave more time between requests.
+	Want string `json:"want"`
+	// With `slower`: the least time between two requests to the host.
+	SecondsBetweenRequests *int64 `json:"secondsBetweenRequests,omitempty"`
+	// How the operator can reach you.
+	Contact *string `json:"contact,omitempty"`
+	// For the operator.
+	Message *string `json:"message,omitempty"`
+}
+
+func (CreateOwnerRequestRequest) isRequest() {}
+
+// CreateKeyRequest is the body of a request.
+type CreateKeyRequest struct {
+	// Another account, for the operator; left out: the account of the key.
+	Account *string `json:"account,omitempty"`
+	// What the key is for.
+	Name string `json:"name"`
+	// scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
+	Scopes        []string `json:"scopes,omitempty"`
+	RatePerMinute *int64   `json:"ratePerMinute,omitempty"`
+	// When it stops working.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+}
+
+func (CreateKeyRequest) isRequest() {}
+
+// RotateKeyRequest is the body of a request.
+type RotateKeyRequest struct {
+	// Another account, for the operator; left out: the account of the key.
+	Account *string `json:"account,omitempty"`
+	// How long the secret of now goes on.
+	OverlapSeconds *int64 `json:"overlapSeconds,omitempty"`
+}
+
+func (RotateKeyRequest) isRequest() {}
+
+// CreateAccountRequest is the body of a request.
+type CreateAccountRequest struct {
+	// Left out: one is made.
+	ID   *string `json:"id,omitempty"`
+	Name string  `json:"name"`
+	Plan *string `json:"plan,omitempty"`
+	// Limits left out are none.
+	Limits *CreateAccountRequestLimits `json:"limits,omitempty"`
+}
+
+func (CreateAccountRequest) isRequest() {}
+
+// CreateAccountRequestLimits: Limits left out are none.
+type CreateAccountRequestLimits struct {
+	// Requests to the API per minute, over all keys.
+	RequestsPerMinute *int64 `json:"requestsPerMinute,omitempty"`
+	// Pages fetched at the same time, over all processes.
+	ConcurrentPages *int64 `json:"concurrentPages,omitempty"`
+	// URLs of its jobs that have not ended.
+	OpenURLs *int64 `json:"openUrls,omitempty"`
+	// Bytes of the bodies that its jobs have stored, before compression.
+	StoredBytes *int64 `json:"storedBytes,omitempty"`
+}
+
+// ChangeAccountRequest is the body of a request.
+type ChangeAccountRequest struct {
+	Name   *string                     `json:"name,omitempty"`
+	Plan   *string                     `json:"plan,omitempty"`
+	Limits *CreateAccountRequestLimits `json:"limits,omitempty"`
+}
+
+func (ChangeAccountRequest) isRequest() {}
+
+// LimitCreditsRequest is the body of a request.
+type LimitCreditsRequest struct {
+	// Credited at the beginning of each calendar month, in UTC.
+	MonthlyCredits float64 `json:"monthlyCredits"`
+	// Below this, `account.low_credits` is sent.
+	LowCredits *float64 `json:"lowCredits,omitempty"`
+}
+
+func (LimitCreditsRequest) isRequest() {}
+
+// GrantCreditsRequest is the body of a request.
+type GrantCreditsRequest struct {
+	// Credits; negative: taken away.
+	Amount float64 `json:"amount"`
+	Reason string  `json:"reason"`
+}
+
+func (GrantCreditsRequest) isRequest() {}
+
+// SetRetentionRequest is the body of a request.
+type SetRetentionRequest struct {
+	// How long bodies are kept as they were fetched; null: as the account and the installation say.
+	Bodies any `json:"bodies,omitempty"`
+	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+	Artifacts any `json:"artifacts,omitempty"`
+	// How long is kept what was read out of pages; null: as the account and the installation say.
+	Records any `json:"records,omitempty"`
+	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+	Ledger any `json:"ledger,omitempty"`
+	// How long an ended job is kept at all; null: as the account and the installation say.
+	Jobs any `json:"jobs,omitempty"`
+	// How long exports are kept after they were written; null: as the account and the installation say.
+	Exports any `json:"exports,omitempty"`
+	// How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+	Snapshots any `json:"snapshots,omitempty"`
+	// Ended jobs that are kept, the newest; null: all.
+	MaxJobs *int64 `json:"maxJobs,omitempty"`
+	// Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+}
+
+func (SetRetentionRequest) isRequest() {}
+
+// SetRetentionOfAccountRequest is the body of a request.
+type SetRetentionOfAccountRequest struct {
+	// How long bodies are kept as they were fetched; null: as the account and the installation say.
+	Bodies any `json:"bodies,omitempty"`
+	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+	Artifacts any `json:"artifacts,omitempty"`
+	// How long is kept what was read out of pages; null: as the account and the installation say.
+	Records any `json:"records,omitempty"`
+	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+	Ledger any `json:"ledger,omitempty"`
+	// How long an ended job is kept at all; null: as the account and the installation say.
+	Jobs any `json:"jobs,omitempty"`
+	// How long exports are kept after they were written; null: as the account and the installation say.
+	Exports any `json:"exports,omitempty"`
+	// How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+	Snapshots any `json:"snapshots,omitempty"`
+	// Ended jobs that are kept, the newest; null: all.
+	MaxJobs *int64 `json:"maxJobs,omitempty"`
+	// Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+}
+
+func (SetRetentionOfAccountRequest) isRequest() {}
+
 // OwnAccount is a part of the API.
 type OwnAccount struct {
 	ID     string             `json:"id"`
@@ -2151,1328 +3767,3 @@ type OwnAccountLimits struct {
 	// URLs of all accounts that may wait together.
 	QueuedURLs int64 `json:"queuedUrls"`
 }
-
-// ScrapeRequest is the body of a request.
-type ScrapeRequest struct {
-	// The page to fetch.
-	URL string `json:"url"`
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept of each page and returned.
-	Formats []string `json:"formats,omitempty"`
-	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-	Inline *bool `json:"inline,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ScrapeRequestExtract `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *ScrapeRequestWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-	Screenshot *ScrapeRequestScreenshot `json:"screenshot,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *ScrapeRequestProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-	// HTTP method.
-	Method *string `json:"method,omitempty"`
-	// Request body; needs `method: "POST"`.
-	Body *string `json:"body,omitempty"`
-	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-	MaxAge any `json:"maxAge,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *ScrapeRequestRetention `json:"retention,omitempty"`
-	// Answer 202 with the job at once instead of waiting for the result.
-	Async *bool `json:"async,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *ScrapeRequestWebhook `json:"webhook,omitempty"`
-}
-
-func (ScrapeRequest) isRequest() {}
-
-// ScrapeRequestExtract is a part of the API.
-type ScrapeRequestExtract struct {
-	// A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-	Type *string `json:"type,omitempty"`
-	// Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-	Rules map[string]any `json:"rules,omitempty"`
-	// JSON Schema that the result of the rules is checked against.
-	Schema map[string]any `json:"schema,omitempty"`
-	// Ask the language model of the settings for required fields that the rules left empty.
-	LLM any `json:"llm,omitempty"`
-}
-
-// ScrapeRequestExtractLlm is a part of the API.
-type ScrapeRequestExtractLlm struct {
-	// Fields that are judgements: their values need not stand on the page.
-	Derived any `json:"derived"`
-}
-
-// ScrapeRequestWait is a part of the API.
-type ScrapeRequestWait struct {
-	// Until an element matches.
-	Selector *string `json:"selector,omitempty"`
-	// So long, after everything else that is waited for.
-	Ms *int64 `json:"ms,omitempty"`
-	// How far the page must have loaded.
-	Until *string `json:"until,omitempty"`
-}
-
-// ScrapeRequestScroll is a part of the API.
-type ScrapeRequestScroll struct {
-	// Screens to go at most; 20 unless given.
-	MaxSteps *int64 `json:"maxSteps,omitempty"`
-	// Pause after each; 150 unless given.
-	PauseMs *int64 `json:"pauseMs,omitempty"`
-}
-
-// ScrapeRequestActions is a part of the API.
-type ScrapeRequestActions struct {
-	Type string `json:"type"`
-	// A CSS selector, or one of Playwright’s.
-	Selector string `json:"selector"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions2 is a part of the API.
-type ScrapeRequestActions2 struct {
-	Type string `json:"type"`
-	// A CSS selector, or one of Playwright’s.
-	Selector string `json:"selector"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions3: To the page that an earlier action left.
-type ScrapeRequestActions3 struct {
-	Type string `json:"type"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions4 is a part of the API.
-type ScrapeRequestActions4 struct {
-	Type string `json:"type"`
-	// An `<input type="file">`.
-	Selector string                       `json:"selector"`
-	Files    []ScrapeRequestActions4Files `json:"files"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions4Files is a part of the API.
-type ScrapeRequestActions4Files struct {
-	Name string `json:"name"`
-	// `application/octet-stream` unless given.
-	ContentType *string `json:"contentType,omitempty"`
-	// The bytes of the file.
-	Base64 string `json:"base64"`
-}
-
-// ScrapeRequestActions5 is a part of the API.
-type ScrapeRequestActions5 struct {
-	Type string `json:"type"`
-	// A CSS selector, or one of Playwright’s.
-	Selector string `json:"selector"`
-	Text     string `json:"text"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions6 is a part of the API.
-type ScrapeRequestActions6 struct {
-	Type string `json:"type"`
-	// `Enter`, `a`, `Control+A` …
-	Key string `json:"key"`
-	// Where; else wherever the focus is.
-	Selector *string `json:"selector,omitempty"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions7 is a part of the API.
-type ScrapeRequestActions7 struct {
-	Type string `json:"type"`
-	// A CSS selector, or one of Playwright’s.
-	Selector string `json:"selector"`
-	// Value or label of the option.
-	Value string `json:"value"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions8 is a part of the API.
-type ScrapeRequestActions8 struct {
-	Type string `json:"type"`
-	// A CSS selector, or one of Playwright’s.
-	Selector *string `json:"selector,omitempty"`
-	Ms       *int64  `json:"ms,omitempty"`
-	// How far the page must have loaded.
-	Until *string `json:"until,omitempty"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions9 is a part of the API.
-type ScrapeRequestActions9 struct {
-	Type string `json:"type"`
-	// Until this element is in sight.
-	Selector *string `json:"selector,omitempty"`
-	// Else one screen down.
-	Pixels *int64 `json:"pixels,omitempty"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions10 is a part of the API.
-type ScrapeRequestActions10 struct {
-	Type string `json:"type"`
-	// JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.
-	Script string `json:"script"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestActions11 is a part of the API.
-type ScrapeRequestActions11 struct {
-	Type string `json:"type"`
-	// The whole page instead of what a window shows.
-	FullPage *bool `json:"fullPage,omitempty"`
-	// Only the first element that matches.
-	Selector *string `json:"selector,omitempty"`
-	// png unless given.
-	Format *string `json:"format,omitempty"`
-	// Of a jpeg.
-	Quality *int64 `json:"quality,omitempty"`
-	// Time for this step; 10 s unless given.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// ScrapeRequestScreenshot is a part of the API.
-type ScrapeRequestScreenshot struct {
-	// The whole page instead of what a window shows.
-	FullPage *bool `json:"fullPage,omitempty"`
-	// Only the first element that matches.
-	Selector *string `json:"selector,omitempty"`
-	// png unless given.
-	Format *string `json:"format,omitempty"`
-	// Of a jpeg.
-	Quality *int64 `json:"quality,omitempty"`
-}
-
-// ScrapeRequestViewport is a part of the API.
-type ScrapeRequestViewport struct {
-	Width  int64 `json:"width"`
-	Height int64 `json:"height"`
-}
-
-// ScrapeRequestGeolocation is a part of the API.
-type ScrapeRequestGeolocation struct {
-	Latitude  float64 `json:"latitude"`
-	Longitude float64 `json:"longitude"`
-	// In metres; 10 unless given.
-	Accuracy *float64 `json:"accuracy,omitempty"`
-}
-
-// ScrapeRequestProxy is a part of the API.
-type ScrapeRequestProxy struct {
-	// Kind of proxy, from cheap to trusted.
-	Tier *string `json:"tier,omitempty"`
-	// Where the proxy is to be, `de` for Germany.
-	Country *string `json:"country,omitempty"`
-	// The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-	MaxTier *string `json:"maxTier,omitempty"`
-	// A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again.
-	URL *string `json:"url,omitempty"`
-	// Several proxies of your own, which are used in turn.
-	URLs []string `json:"urls,omitempty"`
-}
-
-// ScrapeRequestExports is a part of the API.
-type ScrapeRequestExports struct {
-	// What the file has.
-	Type string `json:"type"`
-	// How it is written.
-	Format string `json:"format"`
-}
-
-// ScrapeRequestRetention is a part of the API.
-type ScrapeRequestRetention struct {
-	// How long bodies are kept as they were fetched; null: as the account and the installation say.
-	Bodies any `json:"bodies,omitempty"`
-	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-	Artifacts any `json:"artifacts,omitempty"`
-	// How long is kept what was read out of pages; null: as the account and the installation say.
-	Records any `json:"records,omitempty"`
-	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-	Ledger any `json:"ledger,omitempty"`
-	// How long an ended job is kept at all; null: as the account and the installation say.
-	Jobs any `json:"jobs,omitempty"`
-	// How long exports are kept after they were written; null: as the account and the installation say.
-	Exports any `json:"exports,omitempty"`
-}
-
-// ScrapeRequestWebhook: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-type ScrapeRequestWebhook struct {
-	// Where the events of this job are sent: an http or https URL.
-	URL string `json:"url"`
-	// Types of events, or patterns such as `page.*`; the ends of the job unless given.
-	Events []string `json:"events,omitempty"`
-	// Signs what is sent. Without one, messages are not signed.
-	Secret *string `json:"secret,omitempty"`
-	// Sent along, such as `Authorization`.
-	Headers map[string]string `json:"headers,omitempty"`
-}
-
-// BatchRequest is the body of a request.
-type BatchRequest struct {
-	// The pages to fetch; a URL given twice is fetched once.
-	URLs []string `json:"urls"`
-	// Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-	IgnoreInvalidURLs *bool `json:"ignoreInvalidUrls,omitempty"`
-	// How each page is fetched.
-	Options *BatchRequestOptions `json:"options,omitempty"`
-	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
-	// Bytes the job may download before it stops; null: no limit.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-	// Time after which the job stops; null: no limit.
-	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
-	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
-	// Bytes the job may download through proxies before it stops; null: no limit.
-	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
-	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-	MaxCredits *float64 `json:"maxCredits,omitempty"`
-	// Most fetches of this job at once, over all hosts; null: no limit of its own.
-	Concurrency *int64 `json:"concurrency,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *ScrapeRequestRetention `json:"retention,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *ScrapeRequestWebhook `json:"webhook,omitempty"`
-}
-
-func (BatchRequest) isRequest() {}
-
-// BatchRequestOptions: How each page is fetched.
-type BatchRequestOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept of each page and returned.
-	Formats []string `json:"formats,omitempty"`
-	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-	Inline *bool `json:"inline,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ScrapeRequestExtract `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *ScrapeRequestWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-	Screenshot *ScrapeRequestScreenshot `json:"screenshot,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *ScrapeRequestProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-	// HTTP method.
-	Method *string `json:"method,omitempty"`
-	// Request body; needs `method: "POST"`.
-	Body *string `json:"body,omitempty"`
-	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-	MaxAge any `json:"maxAge,omitempty"`
-}
-
-// CrawlRequest is the body of a request.
-type CrawlRequest struct {
-	// Where the crawl starts.
-	URLs []string `json:"urls,omitempty"`
-	// Sitemaps to start from.
-	SitemapURLs []string `json:"sitemapUrls,omitempty"`
-	// Pages to fetch at most; null: no limit.
-	MaxPages *int64 `json:"maxPages,omitempty"`
-	// Links to follow from a seed at most; null: no limit.
-	MaxDepth *int64 `json:"maxDepth,omitempty"`
-	// Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-	AllowedDomains []string `json:"allowedDomains,omitempty"`
-	// Follow links to subdomains of the allowed hosts.
-	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
-	// Follow links to any host.
-	AllowExternal *bool `json:"allowExternal,omitempty"`
-	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Include []string `json:"include,omitempty"`
-	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Exclude []string `json:"exclude,omitempty"`
-	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
-	// Treat URLs that differ after `#` as different pages.
-	KeepFragment *bool `json:"keepFragment,omitempty"`
-	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-	Sitemap *string `json:"sitemap,omitempty"`
-	// Do not follow links marked nofollow.
-	ObeyNofollow *bool `json:"obeyNofollow,omitempty"`
-	// Do not keep pages marked noindex.
-	ObeyNoindex *bool `json:"obeyNoindex,omitempty"`
-	// Treat rel=canonical as the same page.
-	FollowCanonical *bool `json:"followCanonical,omitempty"`
-	// Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-	AvoidQueryTraps *bool `json:"avoidQueryTraps,omitempty"`
-	// Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-	IfModified *bool `json:"ifModified,omitempty"`
-	// What becomes of pages whose URL matches; the first route that fits decides.
-	Routes []CrawlRequestRoutes `json:"routes,omitempty"`
-	// Bytes the job may download before it stops; null: no limit.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-	// Time after which the job stops; null: no limit.
-	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
-	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
-	// Bytes the job may download through proxies before it stops; null: no limit.
-	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
-	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-	MaxCredits *float64 `json:"maxCredits,omitempty"`
-	// Most fetches of this job at once, over all hosts; null: no limit of its own.
-	Concurrency *int64 `json:"concurrency,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *ScrapeRequestRetention `json:"retention,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-	MaxLoginWalls *int64 `json:"maxLoginWalls,omitempty"`
-	// How each page is fetched.
-	Options *CrawlRequestOptions `json:"options,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *ScrapeRequestWebhook `json:"webhook,omitempty"`
-}
-
-func (CrawlRequest) isRequest() {}
-
-// CrawlRequestRoutes is a part of the API.
-type CrawlRequestRoutes struct {
-	// Patterns as in `include`.
-	Match any `json:"match"`
-	// `false`: the page is fetched for its links and not kept.
-	Keep *bool `json:"keep,omitempty"`
-	// `false`: the links of the page are not followed.
-	Follow *bool `json:"follow,omitempty"`
-	// In place of the options of the crawl.
-	Options *CrawlRequestRoutesOptions `json:"options,omitempty"`
-}
-
-// CrawlRequestRoutesOptions: In place of the options of the crawl.
-type CrawlRequestRoutesOptions struct {
-	// How these pages are fetched.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept.
-	Formats []string `json:"formats,omitempty"`
-	// What to read out of these pages.
-	Extract *ScrapeRequestExtract `json:"extract,omitempty"`
-	// What to wait for before the page is read.
-	Wait *ScrapeRequestWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more.
-	Scroll any `json:"scroll,omitempty"`
-}
-
-// CrawlRequestOptions: How each page is fetched.
-type CrawlRequestOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept of each page and returned.
-	Formats []string `json:"formats,omitempty"`
-	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-	Inline *bool `json:"inline,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ScrapeRequestExtract `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *ScrapeRequestWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-	Screenshot *ScrapeRequestScreenshot `json:"screenshot,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *ScrapeRequestProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-}
-
-// MapRequest is the body of a request.
-type MapRequest struct {
-	// The site, or the part of it to start from.
-	URL string `json:"url"`
-	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-	Sitemap *string `json:"sitemap,omitempty"`
-	// Only URLs that match one are listed; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Include []string `json:"include,omitempty"`
-	// URLs that match one are not listed. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Exclude []string `json:"exclude,omitempty"`
-	// List URLs on subdomains too.
-	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
-	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
-	// Words that the address or the title of a URL must have; those with them in the title come first.
-	Search *string `json:"search,omitempty"`
-	// URLs in the answer at most.
-	Limit *int64 `json:"limit,omitempty"`
-	// Time to wait for the list; the job goes on afterwards.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *ScrapeRequestRetention `json:"retention,omitempty"`
-	// Answer 202 with the job at once instead of waiting for the result.
-	Async *bool `json:"async,omitempty"`
-	// How the start page and the sitemaps are fetched.
-	Options *MapRequestOptions `json:"options,omitempty"`
-}
-
-func (MapRequest) isRequest() {}
-
-// MapRequestOptions: How the start page and the sitemaps are fetched.
-type MapRequestOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *ScrapeRequestWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *ScrapeRequestProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-}
-
-// ExtractRequest is the body of a request.
-type ExtractRequest struct {
-	// The page, or any other text that `contentType` names.
-	HTML string `json:"html"`
-	// Where it is from: what its links are relative to. Nothing is fetched.
-	URL string `json:"url"`
-	// What `html` is, e.g. `application/json`.
-	ContentType *string `json:"contentType,omitempty"`
-	// Formats to extract; screenshots, PDFs and XHR require a fetch.
-	Formats []string `json:"formats,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ScrapeRequestExtract `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-}
-
-func (ExtractRequest) isRequest() {}
-
-// QueryRequest is the body of a request.
-type QueryRequest struct {
-	// What the rows are: pages, links, records, snapshots.
-	From *string `json:"from,omitempty"`
-	// Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has.
-	Select []any `json:"select,omitempty"`
-	// `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep.
-	Where map[string]any `json:"where,omitempty"`
-	// One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows.
-	Group []any `json:"group,omitempty"`
-	// Names of fields or columns; `-bytes` is from the largest down. Nulls come last.
-	Order []string `json:"order,omitempty"`
-	// Rows at most: 100 when left out, up to 1000, of groups 10000. Of SQL up to 100000.
-	Limit *int64 `json:"limit,omitempty"`
-	// `nextCursor` of the answer before, with the same query; not for groups.
-	Cursor *string `json:"cursor,omitempty"`
-	// One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
-	SQL       *string `json:"sql,omitempty"`
-	TimeoutMs *int64  `json:"timeoutMs,omitempty"`
-	// Only files of these hosts are read; with the port where it is not the default.
-	Domains []string `json:"domains,omitempty"`
-	// Only files of this day (UTC) and later are read.
-	Since *string `json:"since,omitempty"`
-	// Only files of this day (UTC) and earlier are read.
-	Until *string `json:"until,omitempty"`
-}
-
-func (QueryRequest) isRequest() {}
-
-// ReextractRequest is the body of a request.
-type ReextractRequest struct {
-	// Formats to extract; screenshots, PDFs and XHR require a fetch.
-	Formats []string `json:"formats,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ScrapeRequestExtract `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-}
-
-func (ReextractRequest) isRequest() {}
-
-// ExportRequest is the body of a request.
-type ExportRequest struct {
-	// `full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. `diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. `links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.
-	Type string `json:"type"`
-	// `csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) `chunks` (pieces of texts, one per line): of `raw` only.
-	Format string `json:"format"`
-	// `diff`: the earlier job to compare with.
-	Against *string `json:"against,omitempty"`
-	// `diff`: what counts as a change.
-	Rules *ExportRequestRules `json:"rules,omitempty"`
-	// `csv`: begin with a byte order mark, so that Excel reads UTF-8.
-	Excel *bool `json:"excel,omitempty"`
-	// `results` in a table: a column with the text of each page.
-	Text *bool `json:"text,omitempty"`
-	// A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it.
-	To any `json:"to,omitempty"`
-}
-
-func (ExportRequest) isRequest() {}
-
-// ExportRequestRules: `diff`: what counts as a change.
-type ExportRequestRules struct {
-	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
-	// What never counts as a change.
-	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
-	// Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-	Threshold *ExportRequestRulesThreshold `json:"threshold,omitempty"`
-}
-
-// ExportRequestRulesWatch: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-type ExportRequestRulesWatch struct {
-	// The visible text of the page.
-	Text *bool `json:"text,omitempty"`
-	// The main content as Markdown, which has the addresses of links as well.
-	Markdown *bool `json:"markdown,omitempty"`
-	// The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-	Selectors []string `json:"selectors,omitempty"`
-	// Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-	Fields any `json:"fields,omitempty"`
-	// The pixels of the screenshot.
-	Screenshot *bool `json:"screenshot,omitempty"`
-}
-
-// ExportRequestRulesIgnore: What never counts as a change.
-type ExportRequestRulesIgnore struct {
-	// Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-	Patterns []string `json:"patterns,omitempty"`
-	// Elements, by CSS or XPath, that are removed from the page.
-	Selectors []string `json:"selectors,omitempty"`
-	// Fields that are not compared.
-	Fields []string `json:"fields,omitempty"`
-}
-
-// ExportRequestRulesThreshold: Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-type ExportRequestRulesThreshold struct {
-	// Least share that changes: of the characters, of the larger number, of the pixels.
-	Share *float64 `json:"share,omitempty"`
-	// Least amount that changes: characters, the difference of two numbers, pixels.
-	Amount *float64 `json:"amount,omitempty"`
-}
-
-// ExportRequestTo is a part of the API.
-type ExportRequestTo struct {
-	Folder string `json:"folder"`
-}
-
-// ExportRequestTo2 is a part of the API.
-type ExportRequestTo2 struct {
-	S3 string `json:"s3"`
-}
-
-// ScheduleRequest is the body of a request.
-type ScheduleRequest struct {
-	// For people.
-	Name string `json:"name"`
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
-	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
-	Job any `json:"job"`
-	// Runs begin up to this much later, each tick always by the same part; never after the next tick.
-	JitterMs *int64 `json:"jitterMs,omitempty"`
-	// What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
-	Overlap *string `json:"overlap,omitempty"`
-	// After a time without schedulers: one run for all that were missed, or none.
-	CatchUp *string `json:"catchUp,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
-}
-
-func (ScheduleRequest) isRequest() {}
-
-// ScheduleRequestJob is a part of the API.
-type ScheduleRequestJob struct {
-	// The page to fetch.
-	URL string `json:"url"`
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept of each page and returned.
-	Formats []string `json:"formats,omitempty"`
-	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-	Inline *bool `json:"inline,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ScrapeRequestExtract `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *ScrapeRequestWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-	Screenshot *ScrapeRequestScreenshot `json:"screenshot,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *ScrapeRequestProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-	// HTTP method.
-	Method *string `json:"method,omitempty"`
-	// Request body; needs `method: "POST"`.
-	Body *string `json:"body,omitempty"`
-	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-	MaxAge any `json:"maxAge,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *ScrapeRequestRetention `json:"retention,omitempty"`
-	// Answer 202 with the job at once instead of waiting for the result.
-	Async *bool `json:"async,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *ScrapeRequestWebhook `json:"webhook,omitempty"`
-	Kind    string                `json:"kind"`
-}
-
-// ScheduleRequestJob2 is a part of the API.
-type ScheduleRequestJob2 struct {
-	// The pages to fetch; a URL given twice is fetched once.
-	URLs []string `json:"urls"`
-	// Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-	IgnoreInvalidURLs *bool `json:"ignoreInvalidUrls,omitempty"`
-	// How each page is fetched.
-	Options *BatchRequestOptions `json:"options,omitempty"`
-	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
-	// Bytes the job may download before it stops; null: no limit.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-	// Time after which the job stops; null: no limit.
-	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
-	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
-	// Bytes the job may download through proxies before it stops; null: no limit.
-	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
-	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-	MaxCredits *float64 `json:"maxCredits,omitempty"`
-	// Most fetches of this job at once, over all hosts; null: no limit of its own.
-	Concurrency *int64 `json:"concurrency,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *ScrapeRequestRetention `json:"retention,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *ScrapeRequestWebhook `json:"webhook,omitempty"`
-	Kind    string                `json:"kind"`
-}
-
-// ScheduleRequestJob3 is a part of the API.
-type ScheduleRequestJob3 struct {
-	// Where the crawl starts.
-	URLs []string `json:"urls,omitempty"`
-	// Sitemaps to start from.
-	SitemapURLs []string `json:"sitemapUrls,omitempty"`
-	// Pages to fetch at most; null: no limit.
-	MaxPages *int64 `json:"maxPages,omitempty"`
-	// Links to follow from a seed at most; null: no limit.
-	MaxDepth *int64 `json:"maxDepth,omitempty"`
-	// Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-	AllowedDomains []string `json:"allowedDomains,omitempty"`
-	// Follow links to subdomains of the allowed hosts.
-	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
-	// Follow links to any host.
-	AllowExternal *bool `json:"allowExternal,omitempty"`
-	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Include []string `json:"include,omitempty"`
-	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Exclude []string `json:"exclude,omitempty"`
-	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
-	// Treat URLs that differ after `#` as different pages.
-	KeepFragment *bool `json:"keepFragment,omitempty"`
-	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-	Sitemap *string `json:"sitemap,omitempty"`
-	// Do not follow links marked nofollow.
-	ObeyNofollow *bool `json:"obeyNofollow,omitempty"`
-	// Do not keep pages marked noindex.
-	ObeyNoindex *bool `json:"obeyNoindex,omitempty"`
-	// Treat rel=canonical as the same page.
-	FollowCanonical *bool `json:"followCanonical,omitempty"`
-	// Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-	AvoidQueryTraps *bool `json:"avoidQueryTraps,omitempty"`
-	// Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-	IfModified *bool `json:"ifModified,omitempty"`
-	// What becomes of pages whose URL matches; the first route that fits decides.
-	Routes []CrawlRequestRoutes `json:"routes,omitempty"`
-	// Bytes the job may download before it stops; null: no limit.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-	// Time after which the job stops; null: no limit.
-	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
-	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
-	// Bytes the job may download through proxies before it stops; null: no limit.
-	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
-	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-	MaxCredits *float64 `json:"maxCredits,omitempty"`
-	// Most fetches of this job at once, over all hosts; null: no limit of its own.
-	Concurrency *int64 `json:"concurrency,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *ScrapeRequestRetention `json:"retention,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-	MaxLoginWalls *int64 `json:"maxLoginWalls,omitempty"`
-	// How each page is fetched.
-	Options *CrawlRequestOptions `json:"options,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *ScrapeRequestWebhook `json:"webhook,omitempty"`
-	Kind    string                `json:"kind"`
-}
-
-// ScheduleRequestActiveHours is a part of the API.
-type ScheduleRequestActiveHours struct {
-	// The local time at which they begin, `08:30`.
-	From string `json:"from"`
-	// The local time at which they end, at most `24:00`; before `from`: the next day.
-	To string `json:"to"`
-	// Days on which they begin, 0 is Sunday; empty: every day.
-	Days []int64 `json:"days,omitempty"`
-}
-
-// ScheduleUpdate is the body of a request.
-type ScheduleUpdate struct {
-	// For people.
-	Name *string `json:"name,omitempty"`
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
-	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
-	Job      any     `json:"job,omitempty"`
-	JitterMs *int64  `json:"jitterMs,omitempty"`
-	Overlap  *string `json:"overlap,omitempty"`
-	CatchUp  *string `json:"catchUp,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
-}
-
-func (ScheduleUpdate) isRequest() {}
-
-// MonitorRequest is the body of a request.
-type MonitorRequest struct {
-	// For people.
-	Name string `json:"name"`
-	// The pages to watch.
-	URLs []string `json:"urls,omitempty"`
-	// A site to watch: its pages are found by following links and reading its sitemaps.
-	Site *string `json:"site,omitempty"`
-	// A sitemap whose pages are watched.
-	Sitemap *string `json:"sitemap,omitempty"`
-	// When the pages are checked, as for /v1/schedules.
-	Schedule MonitorRequestSchedule `json:"schedule"`
-	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
-	// What never counts as a change.
-	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
-	// Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-	Threshold *ExportRequestRulesThreshold `json:"threshold,omitempty"`
-	// Checks in a row that must have seen a change before it is told.
-	Confirm *int64 `json:"confirm,omitempty"`
-	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
-	Settle any `json:"settle,omitempty"`
-	// Checks in a row that must have failed before `monitor.failed` is told.
-	FailAfter *int64 `json:"failAfter,omitempty"`
-	// Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
-	LearnNoise *bool `json:"learnNoise,omitempty"`
-	// Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
-	Recheck *bool `json:"recheck,omitempty"`
-	// Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
-	MaxPages *int64 `json:"maxPages,omitempty"`
-	// Links to follow from a seed at most; null: no limit.
-	MaxDepth *int64 `json:"maxDepth,omitempty"`
-	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Include []string `json:"include,omitempty"`
-	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Exclude []string `json:"exclude,omitempty"`
-	// How each page is fetched.
-	Options *CrawlRequestOptions `json:"options,omitempty"`
-	// Who is told of this monitor, besides the webhooks of the account.
-	Notify *MonitorRequestNotify `json:"notify,omitempty"`
-}
-
-func (MonitorRequest) isRequest() {}
-
-// MonitorRequestSchedule: When the pages are checked, as for /v1/schedules.
-type MonitorRequestSchedule struct {
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
-	// Runs begin up to this much later, each tick always by the same part; never after the next tick.
-	JitterMs *int64 `json:"jitterMs,omitempty"`
-	// After a time without schedulers: one run for all that were missed, or none.
-	CatchUp *string `json:"catchUp,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
-}
-
-// MonitorRequestNotify: Who is told of this monitor, besides the webhooks of the account.
-type MonitorRequestNotify struct {
-	// Where the events are sent as JSON.
-	Webhook *MonitorRequestNotifyWebhook `json:"webhook,omitempty"`
-	// An address for e-mail; the server must have SCRAPIFIE_SMTP_URL.
-	Email *string `json:"email,omitempty"`
-	// A short message for people goes here: an incoming webhook of Slack.
-	Slack *string `json:"slack,omitempty"`
-	// A short message for people goes here: a webhook of Discord.
-	Discord *string `json:"discord,omitempty"`
-	// A short message for people goes here: a webhook of Microsoft Teams.
-	Teams *string `json:"teams,omitempty"`
-	// A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic.
-	Ntfy *string `json:"ntfy,omitempty"`
-	// Types of events, or patterns; `page.changed` is one for each page.
-	Events []string `json:"events,omitempty"`
-}
-
-// MonitorRequestNotifyWebhook: Where the events are sent as JSON.
-type MonitorRequestNotifyWebhook struct {
-	// An http or https URL.
-	URL string `json:"url"`
-	// Signs what is sent. Without one, messages are not signed.
-	Secret *string `json:"secret,omitempty"`
-	// Sent along, such as `Authorization`.
-	Headers map[string]string `json:"headers,omitempty"`
-}
-
-// MonitorUpdate is the body of a request.
-type MonitorUpdate struct {
-	// For people.
-	Name *string `json:"name,omitempty"`
-	// The pages to watch.
-	URLs []string `json:"urls,omitempty"`
-	// A site to watch: its pages are found by following links and reading its sitemaps.
-	Site *string `json:"site,omitempty"`
-	// A sitemap whose pages are watched.
-	Sitemap   *string                 `json:"sitemap,omitempty"`
-	Schedule  *MonitorUpdateSchedule  `json:"schedule,omitempty"`
-	Watch     *MonitorUpdateWatch     `json:"watch,omitempty"`
-	Ignore    *MonitorUpdateIgnore    `json:"ignore,omitempty"`
-	Threshold *MonitorUpdateThreshold `json:"threshold,omitempty"`
-	// Checks in a row that must have seen a change before it is told.
-	Confirm *int64 `json:"confirm,omitempty"`
-	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
-	Settle any `json:"settle,omitempty"`
-	// Checks in a row that must have failed before `monitor.failed` is told.
-	FailAfter *int64 `json:"failAfter,omitempty"`
-	// Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
-	LearnNoise *bool `json:"learnNoise,omitempty"`
-	// Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
-	Recheck *bool `json:"recheck,omitempty"`
-	// Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
-	MaxPages *int64   `json:"maxPages,omitempty"`
-	MaxDepth *int64   `json:"maxDepth,omitempty"`
-	Include  []string `json:"include,omitempty"`
-	Exclude  []string `json:"exclude,omitempty"`
-	// How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
-	Options *MonitorUpdateOptions `json:"options,omitempty"`
-	// Replaces the receivers that the monitor had; null: it has none.
-	Notify *MonitorRequestNotify `json:"notify,omitempty"`
-}
-
-func (MonitorUpdate) isRequest() {}
-
-// MonitorUpdateSchedule is a part of the API.
-type MonitorUpdateSchedule struct {
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
-	JitterMs *int64  `json:"jitterMs,omitempty"`
-	CatchUp  *string `json:"catchUp,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
-}
-
-// MonitorUpdateWatch is a part of the API.
-type MonitorUpdateWatch struct {
-	// The visible text of the page.
-	Text *bool `json:"text,omitempty"`
-	// The main content as Markdown, which has the addresses of links as well.
-	Markdown *bool `json:"markdown,omitempty"`
-	// The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-	Selectors []string `json:"selectors,omitempty"`
-	// Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-	Fields any `json:"fields,omitempty"`
-	// The pixels of the screenshot.
-	Screenshot *bool `json:"screenshot,omitempty"`
-}
-
-// MonitorUpdateIgnore is a part of the API.
-type MonitorUpdateIgnore struct {
-	// Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-	Patterns []string `json:"patterns,omitempty"`
-	// Elements, by CSS or XPath, that are removed from the page.
-	Selectors []string `json:"selectors,omitempty"`
-	// Fields that are not compared.
-	Fields []string `json:"fields,omitempty"`
-}
-
-// MonitorUpdateThreshold is a part of the API.
-type MonitorUpdateThreshold struct {
-	// Least share that changes: of the characters, of the larger number, of the pixels.
-	Share *float64 `json:"share,omitempty"`
-	// Least amount that changes: characters, the difference of two numbers, pixels.
-	Amount *float64 `json:"amount,omitempty"`
-}
-
-// MonitorUpdateOptions: How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
-type MonitorUpdateOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept of each page and returned.
-	Formats []string `json:"formats,omitempty"`
-	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-	Inline *bool `json:"inline,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ScrapeRequestExtract `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *ScrapeRequestWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-	Screenshot *ScrapeRequestScreenshot `json:"screenshot,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *ScrapeRequestProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-}
-
-// WebhookRequest is the body of a request.
-type WebhookRequest struct {
-	// Where events are sent: an http or https URL, or `mailto:address`.
-	URL string `json:"url"`
-	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
-	Events []string `json:"events"`
-	// What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows.
-	Format *string `json:"format,omitempty"`
-	// Sent along, such as `Authorization`. Never shown again.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.
-	Secret *string `json:"secret,omitempty"`
-}
-
-func (WebhookRequest) isRequest() {}
-
-// WebhookUpdate is the body of a request.
-type WebhookUpdate struct {
-	// Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew.
-	URL *string `json:"url,omitempty"`
-	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
-	Events []string `json:"events,omitempty"`
-	// What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well.
-	Format *string `json:"format,omitempty"`
-	// In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.
-	Secret *string `json:"secret,omitempty"`
-	// False: nothing is sent, and open deliveries end as failed.
-	Enabled *bool `json:"enabled,omitempty"`
-}
-
-func (WebhookUpdate) isRequest() {}
-
-// WebhookRotation is the body of a request.
-type WebhookRotation struct {
-	// The new secret; made unless given.
-	Secret *string `json:"secret,omitempty"`
-	// Hours for which messages are signed with the former secret as well.
-	OverlapHours *int64 `json:"overlapHours,omitempty"`
-}
-
-func (WebhookRotation) isRequest() {}

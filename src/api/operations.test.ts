@@ -208,7 +208,9 @@ describe('the documentation', () => {
     ];
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(published));
     const { requestBody, responses } = paths['/v1/scrape'].post;
-    const { schema, example } = requestBody.content['application/json'];
+    const { schema: reference, example } = requestBody.content['application/json'];
+    expect(reference).toEqual({ $ref: '#/components/schemas/ScrapeRequest' });
+    const schema = components.schemas.ScrapeRequest;
     expect(schema).toMatchObject({ additionalProperties: false, required: ['url'] });
     expect(schema.properties.timeoutMs).toMatchObject({ default: 30_000, maximum: 300_000 });
     expect(example).toMatchObject({ url: 'https://example.com/' });
@@ -253,8 +255,9 @@ describe('the documentation', () => {
       'wait',
     ];
     expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(promised));
-    const { oneOf: steps } = schema.properties.actions.items;
-    expect(steps.map(({ properties }: typeof schema) => properties.type.enum[0])).toEqual([
+    const { oneOf: steps } = components.schemas.PageAction;
+    expect(schema.properties.actions.items).toEqual({ $ref: '#/components/schemas/PageAction' });
+    expect(steps.map(({ properties }: typeof schema) => properties.type.const)).toEqual([
       'click',
       'hover',
       'back',
@@ -311,6 +314,22 @@ describe('the documentation', () => {
     parse(data(acceptedSchema.strict()), accepted.payload);
     parse(failureSchema.strict(), (await platform.call({ url: '/v1/nothing' })).payload);
   });
+});
+
+it('every JSON body of a request is a schema with a name of its own, once', async () => {
+  const { payload } = await platform.call({ url: '/openapi.json' });
+  const { paths, components } = JSON.parse(payload) as {
+    paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: object }> } }>>;
+    components: { schemas: Record<string, object> };
+  };
+  const bodies = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ requestBody }) => requestBody?.content['application/json']?.schema ?? []);
+  expect(bodies.length).toBeGreaterThan(30);
+  for (const body of bodies) expect(Object.keys(body)).toEqual(['$ref']);
+  const names = Object.keys(components.schemas);
+  expect(names).toEqual(expect.arrayContaining(['CrawlRequest', 'MonitorUpdate', 'CreateKeyRequest']));
+  expect(names.filter((name) => name.endsWith('Input'))).toEqual([]);
 });
 
 it('every reference in the OpenAPI document leads to one of its schemas', async () => {

@@ -34,7 +34,10 @@ export const webhookRequestSchema = z
         'Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.',
       ),
   })
-  .meta({ examples: [{ url: 'https://receiver.example/scrapifie', events: ['job.*'] }] });
+  .meta({
+    id: 'WebhookRequest',
+    examples: [{ url: 'https://receiver.example/scrapifie', events: ['job.*'] }],
+  });
 
 export const webhookChangeSchema = z
   .strictObject({
@@ -59,7 +62,7 @@ export const webhookChangeSchema = z
       ),
     enabled: z.boolean().optional().describe('False: nothing is sent, and open deliveries end as failed.'),
   })
-  .meta({ examples: [{ events: ['job.completed', 'job.failed'] }] });
+  .meta({ id: 'WebhookUpdate', examples: [{ events: ['job.completed', 'job.failed'] }] });
 
 export const rotationRequestSchema = z
   .strictObject({

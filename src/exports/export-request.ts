@@ -39,7 +39,7 @@ export const exportRequestSchema = z
     text: z.boolean().optional().describe('`results` in a table: a column with the text of each page.'),
     to: targetSchema.optional(),
   })
-  .meta({ examples: [{ type: 'full', format: 'csv' }] });
+  .meta({ id: 'ExportRequest', examples: [{ type: 'full', format: 'csv' }] });
 
 export type ExportRequest = z.infer<typeof exportRequestSchema>;
 

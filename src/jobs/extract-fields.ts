@@ -73,7 +73,8 @@ const extractSchema = z
       const where = column === undefined ? message : `column ${column}: ${message}`;
       context.addIssue({ code: 'custom', path: path.split('.'), message: where });
     }
-  });
+  })
+  .meta({ id: 'ExtractOptions' });
 
 /** Over all texts: which of them are patterns is only known when they are compiled, and this comes before. */
 function excessOf(value: unknown): RegexExcess {

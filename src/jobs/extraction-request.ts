@@ -30,6 +30,7 @@ export const extractRequestSchema = z
     ...partFields,
   })
   .meta({
+    id: 'ExtractRequest',
     examples: [
       {
         html: '<h1>Hat</h1>',
@@ -46,7 +47,7 @@ export const reextractRequestSchema = z
     if (given.extract !== null || given.formats.length > 0) return;
     context.addIssue({ code: 'custom', message: 'Needs `extract` or `formats`.' });
   })
-  .meta({ examples: [{ extract: { rules: { title: 'h1' } } }] });
+  .meta({ id: 'ReextractRequest', examples: [{ extract: { rules: { title: 'h1' } } }] });
 
 /** What a request asks to be read out of pages. */
 export function readOptionsOf(

@@ -54,6 +54,7 @@ const proxy = z
       if (value !== undefined) refuse([name], 'A proxy given by `url` is taken as it is.');
     }
   })
+  .meta({ id: 'PageProxy' })
   .nullable()
   .default(null)
   .describe('The way out. Without it, as policy and need say.')

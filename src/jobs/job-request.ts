@@ -113,11 +113,15 @@ export const scrapeRequestSchema = z
     webhook: jobWebhookField,
   })
   .superRefine(checkPage)
-  .meta({ examples: [{ url: 'https://example.com/', formats: ['metadata', 'links', 'text'] }] });
+  .meta({
+    id: 'ScrapeRequest',
+    examples: [{ url: 'https://example.com/', formats: ['metadata', 'links', 'text'] }],
+  });
 
 const batchOptions = z
   .strictObject({ ...pageFields(CHEAP_FORMATS), ...messageFields, ...cacheFields })
   .superRefine(checkPage)
+  .meta({ id: 'BatchPageOptions' })
   .prefault({})
   .describe('How each page is fetched.');
 
@@ -140,11 +144,12 @@ export const batchRequestSchema = z
     ...derivedFields,
     webhook: jobWebhookField,
   })
-  .meta({ examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
+  .meta({ id: 'BatchRequest', examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
 
 const crawlOptions = z
   .strictObject(pageFields(CHEAP_FORMATS))
   .superRefine(checkPage)
+  .meta({ id: 'CrawlPageOptions' })
   .prefault({})
   .describe('How each page is fetched.');
 
@@ -226,7 +231,7 @@ export const crawlRequestSchema = z
       });
     }
   })
-  .meta({ examples: [{ urls: ['https://example.com/'], maxPages: 100, maxDepth: 3 }] });
+  .meta({ id: 'CrawlRequest', examples: [{ urls: ['https://example.com/'], maxPages: 100, maxDepth: 3 }] });
 
 export const mapRequestSchema = z
   .strictObject({
@@ -259,10 +264,11 @@ export const mapRequestSchema = z
       .omit({ formats: true, screenshot: true, inline: true, extract: true })
       .omit({ onlyMainContent: true, includeTags: true, excludeTags: true })
       .superRefine(checkPage)
+      .meta({ id: 'MapPageOptions' })
       .prefault({})
       .describe('How the start page and the sitemaps are fetched.'),
   })
-  .meta({ examples: [{ url: 'https://example.com/' }] });
+  .meta({ id: 'MapRequest', examples: [{ url: 'https://example.com/' }] });
 
 export type ScrapeRequest = z.output<typeof scrapeRequestSchema>;
 export type BatchRequest = z.output<typeof batchRequestSchema>;

@@ -28,6 +28,6 @@ export const loginRequestSchema = z
     identity,
   })
   .superRefine((given, context) => checkPage({ ...DEFAULTS, ...given }, context))
-  .meta({ examples: [{ url: 'https://shop.example/login' }] });
+  .meta({ id: 'LoginRequest', examples: [{ url: 'https://shop.example/login' }] });
 
 export type LoginRequest = z.output<typeof loginRequestSchema>;

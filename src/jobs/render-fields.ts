@@ -25,6 +25,7 @@ const wait = z
     until: until.optional(),
   })
   .superRefine(needsSomething)
+  .meta({ id: 'PageWait' })
   .nullable()
   .default(null)
   .describe('What to wait for before the page is read. Needs a browser.')
@@ -33,16 +34,24 @@ const wait = z
 const scroll = z
   .union([
     z.boolean(),
-    z.strictObject({
-      maxSteps: z
-        .number()
-        .int()
-        .min(1)
-        .max(1_000)
-        .optional()
-        .describe('Screens to go at most; 20 unless given.'),
-      pauseMs: z.number().int().min(0).max(10_000).optional().describe('Pause after each; 150 unless given.'),
-    }),
+    z
+      .strictObject({
+        maxSteps: z
+          .number()
+          .int()
+          .min(1)
+          .max(1_000)
+          .optional()
+          .describe('Screens to go at most; 20 unless given.'),
+        pauseMs: z
+          .number()
+          .int()
+          .min(0)
+          .max(10_000)
+          .optional()
+          .describe('Pause after each; 150 unless given.'),
+      })
+      .meta({ id: 'PageScroll' }),
   ])
   .nullable()
   .default(null)
@@ -61,6 +70,7 @@ const pictureFields = {
 const screenshot = z
   .strictObject(pictureFields)
   .superRefine(checkPicture)
+  .meta({ id: 'PageScreenshot' })
   .nullable()
   .default(null)
   .describe('How the picture is taken; asks for the format `screenshot` as well. Needs a browser.')
@@ -90,86 +100,94 @@ const file = z.strictObject({
     .describe('The bytes of the file.'),
 });
 
-const action = z.discriminatedUnion(
-  'type',
-  [
-    z.strictObject({ type: z.literal('click'), selector, ...timed }),
-    z.strictObject({ type: z.literal('hover'), selector, ...timed }),
-    z
-      .strictObject({ type: z.literal('back'), ...timed })
-      .describe('To the page that an earlier action left.'),
-    z.strictObject({
-      type: z.literal('upload'),
-      selector: selector.describe('An `<input type="file">`.'),
-      files: secretField('page.actions.files', z.array(file).min(1).max(MAX_FILES)),
-      ...timed,
-    }),
-    z.strictObject({
-      type: z.literal('type'),
-      selector,
-      text: secretField('page.actions.text', z.string().max(10_000)),
-      ...timed,
-    }),
-    z.strictObject({
-      type: z.literal('press'),
-      key: z.string().min(1).max(50).describe('`Enter`, `a`, `Control+A` …'),
-      selector: selector.optional().describe('Where; else wherever the focus is.'),
-      ...timed,
-    }),
-    z.strictObject({
-      type: z.literal('select'),
-      selector,
-      value: secretField(
-        'page.actions.value',
-        z.string().max(1_000).describe('Value or label of the option.'),
-      ),
-      ...timed,
-    }),
-    z
-      .strictObject({
-        type: z.literal('wait'),
-        selector: selector.optional(),
-        ms: waitMs.optional(),
-        until: until.optional(),
+const action = z
+  .discriminatedUnion(
+    'type',
+    [
+      z.strictObject({ type: z.literal('click'), selector, ...timed }),
+      z.strictObject({ type: z.literal('hover'), selector, ...timed }),
+      z
+        .strictObject({ type: z.literal('back'), ...timed })
+        .describe('To the page that an earlier action left.'),
+      z.strictObject({
+        type: z.literal('upload'),
+        selector: selector.describe('An `<input type="file">`.'),
+        files: secretField('page.actions.files', z.array(file).min(1).max(MAX_FILES)),
         ...timed,
-      })
-      .superRefine(needsSomething),
-    z
-      .strictObject({
-        type: z.literal('scroll'),
-        selector: selector.optional().describe('Until this element is in sight.'),
-        pixels: z.number().int().min(-1_000_000).max(1_000_000).optional().describe('Else one screen down.'),
-        ...timed,
-      })
-      .superRefine((given, context) => {
-        if (given.selector === undefined || given.pixels === undefined) return;
-        context.addIssue({
-          code: 'custom',
-          path: ['pixels'],
-          message: 'Give `selector` or `pixels`, not both.',
-        });
       }),
-    z.strictObject({
-      type: z.literal('evaluate'),
-      script: secretField(
-        'page.actions.script',
-        z
-          .string()
-          .min(1)
-          .max(100_000)
-          .describe(
-            'JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.',
-          ),
-      ),
-      ...timed,
-    }),
-    z.strictObject({ type: z.literal('screenshot'), ...pictureFields, ...timed }).superRefine(checkPicture),
-  ],
-  {
-    error:
-      'Must be an object with `type` click, hover, back, upload, type, press, select, wait, scroll, evaluate or screenshot.',
-  },
-);
+      z.strictObject({
+        type: z.literal('type'),
+        selector,
+        text: secretField('page.actions.text', z.string().max(10_000)),
+        ...timed,
+      }),
+      z.strictObject({
+        type: z.literal('press'),
+        key: z.string().min(1).max(50).describe('`Enter`, `a`, `Control+A` …'),
+        selector: selector.optional().describe('Where; else wherever the focus is.'),
+        ...timed,
+      }),
+      z.strictObject({
+        type: z.literal('select'),
+        selector,
+        value: secretField(
+          'page.actions.value',
+          z.string().max(1_000).describe('Value or label of the option.'),
+        ),
+        ...timed,
+      }),
+      z
+        .strictObject({
+          type: z.literal('wait'),
+          selector: selector.optional(),
+          ms: waitMs.optional(),
+          until: until.optional(),
+          ...timed,
+        })
+        .superRefine(needsSomething),
+      z
+        .strictObject({
+          type: z.literal('scroll'),
+          selector: selector.optional().describe('Until this element is in sight.'),
+          pixels: z
+            .number()
+            .int()
+            .min(-1_000_000)
+            .max(1_000_000)
+            .optional()
+            .describe('Else one screen down.'),
+          ...timed,
+        })
+        .superRefine((given, context) => {
+          if (given.selector === undefined || given.pixels === undefined) return;
+          context.addIssue({
+            code: 'custom',
+            path: ['pixels'],
+            message: 'Give `selector` or `pixels`, not both.',
+          });
+        }),
+      z.strictObject({
+        type: z.literal('evaluate'),
+        script: secretField(
+          'page.actions.script',
+          z
+            .string()
+            .min(1)
+            .max(100_000)
+            .describe(
+              'JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.',
+            ),
+        ),
+        ...timed,
+      }),
+      z.strictObject({ type: z.literal('screenshot'), ...pictureFields, ...timed }).superRefine(checkPicture),
+    ],
+    {
+      error:
+        'Must be an object with `type` click, hover, back, upload, type, press, select, wait, scroll, evaluate or screenshot.',
+    },
+  )
+  .meta({ id: 'PageAction' });
 
 const actions = z
   .array(action)

@@ -47,6 +47,7 @@ export const accountAgeFields = {
 /** Of a request that creates a job. */
 export const retentionField = z
   .strictObject(retentionAgeFields)
+  .meta({ id: 'JobRetention' })
   .nullable()
   .default(null)
   .describe(

@@ -45,14 +45,16 @@ const routeOptions = z
 /** Rules for each kind of page of a crawl. */
 export const routesField = z
   .array(
-    z.strictObject({
-      match: z
-        .union([pattern, z.array(pattern).min(1).max(MAX_PATTERNS)])
-        .describe('Patterns as in `include`.'),
-      keep: z.boolean().default(true).describe('`false`: the page is fetched for its links and not kept.'),
-      follow: z.boolean().default(true).describe('`false`: the links of the page are not followed.'),
-      options: routeOptions.prefault({}).describe('In place of the options of the crawl.'),
-    }),
+    z
+      .strictObject({
+        match: z
+          .union([pattern, z.array(pattern).min(1).max(MAX_PATTERNS)])
+          .describe('Patterns as in `include`.'),
+        keep: z.boolean().default(true).describe('`false`: the page is fetched for its links and not kept.'),
+        follow: z.boolean().default(true).describe('`false`: the links of the page are not followed.'),
+        options: routeOptions.prefault({}).describe('In place of the options of the crawl.'),
+      })
+      .meta({ id: 'CrawlRoute' }),
   )
   .max(MAX_ROUTES)
   .default([])

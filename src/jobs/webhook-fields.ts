@@ -58,6 +58,7 @@ export const jobWebhookField = z
       .describe('Signs what is sent. Without one, messages are not signed.'),
     headers: webhookHeadersField.optional().describe('Sent along, such as `Authorization`.'),
   })
+  .meta({ id: 'JobWebhook' })
   .optional()
   .describe(
     'Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.',

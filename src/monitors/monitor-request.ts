@@ -84,9 +84,12 @@ export const notifySchema = z
       .describe('Types of events, or patterns; `page.changed` is one for each page.'),
   })
   .describe('Who is told of this monitor, besides the webhooks of the account.')
-  .meta({ examples: [{ slack: 'https://hooks.slack.com/services/T0/B0/x' }] });
+  .meta({ id: 'MonitorReceivers', examples: [{ slack: 'https://hooks.slack.com/services/T0/B0/x' }] });
 
-const options = z.strictObject(pageFields(['metadata', 'links'])).superRefine(checkPage);
+const options = z
+  .strictObject(pageFields(['metadata', 'links']))
+  .superRefine(checkPage)
+  .meta({ id: 'MonitorPageOptions' });
 
 /** Fields that are the same when a monitor is made and when it is changed; the defaults are those of the first. */
 const fields = {
@@ -164,6 +167,7 @@ export const monitorRequestSchema = z
     refuseScreenshot(watch, context);
   })
   .meta({
+    id: 'MonitorRequest',
     examples: [
       {
         name: 'price of the chair',
@@ -207,7 +211,7 @@ export const monitorChangeSchema = z
   .superRefine(({ watch }, context) => {
     if (watch !== undefined) refuseScreenshot(watch, context);
   })
-  .meta({ examples: [{ schedule: { every: '15m' }, confirm: 2 }] });
+  .meta({ id: 'MonitorUpdate', examples: [{ schedule: { every: '15m' }, confirm: 2 }] });
 
 export const monitorPreviewSchema = z
   .strictObject({
@@ -217,7 +221,10 @@ export const monitorPreviewSchema = z
     options: options.prefault({}).describe('How the page is fetched.'),
   })
   .superRefine(({ watch }, context) => refuseScreenshot(watch, context))
-  .meta({ examples: [{ url: 'https://shop.example/chair', watch: { selectors: ['.price'] } }] });
+  .meta({
+    id: 'MonitorPreviewRequest',
+    examples: [{ url: 'https://shop.example/chair', watch: { selectors: ['.price'] } }],
+  });
 
 export type MonitorRequest = z.output<typeof monitorRequestSchema>;
 export type MonitorChangeRequest = z.output<typeof monitorChangeSchema>;

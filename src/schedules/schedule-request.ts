@@ -74,9 +74,9 @@ const activeHours = z
 
 export const scheduledJobSchema = z
   .discriminatedUnion('kind', [
-    scrapeRequestSchema.safeExtend({ kind: z.literal('scrape') }),
-    batchRequestSchema.safeExtend({ kind: z.literal('batch') }),
-    crawlRequestSchema.safeExtend({ kind: z.literal('crawl') }),
+    scrapeRequestSchema.safeExtend({ kind: z.literal('scrape') }).meta({ id: 'ScheduledScrape' }),
+    batchRequestSchema.safeExtend({ kind: z.literal('batch') }).meta({ id: 'ScheduledBatch' }),
+    crawlRequestSchema.safeExtend({ kind: z.literal('crawl') }).meta({ id: 'ScheduledCrawl' }),
   ])
   .describe('What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.');
 
@@ -123,7 +123,7 @@ export const scheduleRequestSchema = z
       context.addIssue({ code: 'custom', path: ['cron'], message: 'Give `cron` or `every`, and not both.' });
     }
   })
-  .meta({ examples: [EXAMPLE] });
+  .meta({ id: 'ScheduleRequest', examples: [EXAMPLE] });
 
 /** Left out stays; `cron` replaces `every`, and the other way round. */
 export const scheduleChangeSchema = z
@@ -143,7 +143,7 @@ export const scheduleChangeSchema = z
       context.addIssue({ code: 'custom', path: ['cron'], message: 'Give `cron` or `every`, and not both.' });
     }
   })
-  .meta({ examples: [{ cron: '0 4 * * *', overlap: 'queue' }] });
+  .meta({ id: 'ScheduleUpdate', examples: [{ cron: '0 4 * * *', overlap: 'queue' }] });
 
 /** The times of a schedule that is not stored. */
 export const previewRequestSchema = z
@@ -158,7 +158,10 @@ export const previewRequestSchema = z
       context.addIssue({ code: 'custom', path: ['cron'], message: 'Give `cron` or `every`, and not both.' });
     }
   })
-  .meta({ examples: [{ cron: '0 9 * * MON#1', timeZone: 'America/New_York' }] });
+  .meta({
+    id: 'SchedulePreviewRequest',
+    examples: [{ cron: '0 9 * * MON#1', timeZone: 'America/New_York' }],
+  });
 
 export type ScheduleRequest = z.output<typeof scheduleRequestSchema>;
 export type ScheduleChangeRequest = z.output<typeof scheduleChangeSchema>;

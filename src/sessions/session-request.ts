@@ -42,6 +42,9 @@ export const sessionRequestSchema = z
       .default(null)
       .describe('When it ends; null: as the settings say, a day unless told.'),
   })
-  .meta({ examples: [{ name: 'shop', credentials: 'shop-login', proxy: { country: 'de' } }] });
+  .meta({
+    id: 'SessionRequest',
+    examples: [{ name: 'shop', credentials: 'shop-login', proxy: { country: 'de' } }],
+  });
 
 export type SessionRequest = z.input<typeof sessionRequestSchema>;

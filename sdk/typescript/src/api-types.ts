@@ -2044,6 +2044,3217 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        ExtractOptions: {
+            /**
+             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
+             * @default null
+             */
+            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
+            /**
+             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
+             * @default null
+             * @example {
+             *       "title": "h1",
+             *       "price": {
+             *         "css": ".price",
+             *         "type": "price"
+             *       }
+             *     }
+             */
+            rules?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description JSON Schema that the result of the rules is checked against.
+             * @default null
+             */
+            schema?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Ask the language model of the settings for required fields that the rules left empty.
+             * @default false
+             */
+            llm?: boolean | {
+                /** @description Fields that are judgements: their values need not stand on the page. */
+                derived: "all" | string[];
+            };
+        };
+        PageProxy: {
+            /**
+             * @description Kind of proxy, from cheap to trusted.
+             * @enum {string}
+             */
+            tier?: "datacenter" | "residential" | "mobile";
+            /** @description Where the proxy is to be, `de` for Germany. */
+            country?: string;
+            /**
+             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
+             * @enum {string}
+             */
+            maxTier?: "datacenter" | "residential" | "mobile";
+            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
+            url?: string;
+            /** @description Several proxies of your own, which are used in turn. */
+            urls?: string[];
+        };
+        PageWait: {
+            /** @description Until an element matches. */
+            selector?: string;
+            /** @description So long, after everything else that is waited for. */
+            ms?: number;
+            /**
+             * @description How far the page must have loaded.
+             * @enum {string}
+             */
+            until?: "load" | "domcontentloaded" | "networkidle";
+        };
+        PageScroll: {
+            /** @description Screens to go at most; 20 unless given. */
+            maxSteps?: number;
+            /** @description Pause after each; 150 unless given. */
+            pauseMs?: number;
+        };
+        PageScreenshot: {
+            /** @description The whole page instead of what a window shows. */
+            fullPage?: boolean;
+            /** @description Only the first element that matches. */
+            selector?: string;
+            /**
+             * @description png unless given.
+             * @enum {string}
+             */
+            format?: "png" | "jpeg";
+            /** @description Of a jpeg. */
+            quality?: number;
+        };
+        PageAction: {
+            /** @constant */
+            type: "click";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "hover";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "back";
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "upload";
+            /** @description An `<input type="file">`. */
+            selector: string;
+            files: {
+                name: string;
+                /** @description `application/octet-stream` unless given. */
+                contentType?: string;
+                /**
+                 * Format: base64
+                 * @description The bytes of the file.
+                 */
+                base64: string;
+            }[];
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "type";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector: string;
+            text: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "press";
+            /** @description `Enter`, `a`, `Control+A` … */
+            key: string;
+            /** @description Where; else wherever the focus is. */
+            selector?: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "select";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector: string;
+            /** @description Value or label of the option. */
+            value: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "wait";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector?: string;
+            ms?: number;
+            /**
+             * @description How far the page must have loaded.
+             * @enum {string}
+             */
+            until?: "load" | "domcontentloaded" | "networkidle";
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "scroll";
+            /** @description Until this element is in sight. */
+            selector?: string;
+            /** @description Else one screen down. */
+            pixels?: number;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "evaluate";
+            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
+            script: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "screenshot";
+            /** @description The whole page instead of what a window shows. */
+            fullPage?: boolean;
+            /** @description Only the first element that matches. */
+            selector?: string;
+            /**
+             * @description png unless given.
+             * @enum {string}
+             */
+            format?: "png" | "jpeg";
+            /** @description Of a jpeg. */
+            quality?: number;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        };
+        JobRetention: {
+            /**
+             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
+             * @default null
+             */
+            bodies?: (number | string) | null;
+            /**
+             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+             * @default null
+             */
+            artifacts?: (number | string) | null;
+            /**
+             * @description How long is kept what was read out of pages; null: as the account and the installation say.
+             * @default null
+             */
+            records?: (number | string) | null;
+            /**
+             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+             * @default null
+             */
+            ledger?: (number | string) | null;
+            /**
+             * @description How long an ended job is kept at all; null: as the account and the installation say.
+             * @default null
+             */
+            jobs?: (number | string) | null;
+            /**
+             * @description How long exports are kept after they were written; null: as the account and the installation say.
+             * @default null
+             */
+            exports?: (number | string) | null;
+        };
+        CrawlRoute: {
+            /** @description Patterns as in `include`. */
+            match: string | string[];
+            /**
+             * @description `false`: the page is fetched for its links and not kept.
+             * @default true
+             */
+            keep?: boolean;
+            /**
+             * @description `false`: the links of the page are not followed.
+             * @default true
+             */
+            follow?: boolean;
+            /**
+             * @description In place of the options of the crawl.
+             * @default {}
+             */
+            options?: {
+                /**
+                 * @description How these pages are fetched.
+                 * @enum {string}
+                 */
+                engine?: "auto" | "http" | "browser";
+                /** @description Formats that are kept. */
+                formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+                /** @description What to read out of these pages. */
+                extract?: components["schemas"]["ExtractOptions"] | null;
+                /** @description What to wait for before the page is read. */
+                wait?: components["schemas"]["PageWait"] | null;
+                /** @description Go down the page until it grows no more. */
+                scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            };
+        };
+        JobWebhook: {
+            /** @description Where the events of this job are sent: an http or https URL. */
+            url: string;
+            /**
+             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
+             * @default [
+             *       "job.completed",
+             *       "job.partially_completed",
+             *       "job.failed",
+             *       "job.cancelled"
+             *     ]
+             */
+            events?: string[];
+            /** @description Signs what is sent. Without one, messages are not signed. */
+            secret?: string;
+            /** @description Sent along, such as `Authorization`. */
+            headers?: {
+                [key: string]: string;
+            };
+        };
+        ScrapeRequest: {
+            /**
+             * @description The page to fetch.
+             * @example https://example.com/
+             */
+            url: string;
+            /**
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description Formats that are kept of each page and returned.
+             * @default [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             * @example [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+            /**
+             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+             * @default false
+             */
+            inline?: boolean;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+             * @default []
+             * @example [
+             *       "X-Request-Id"
+             *     ]
+             */
+            crossOriginHeaders?: string[];
+            /**
+             * @description Cookies to send to the origin of the URL.
+             * @default {}
+             */
+            cookies?: {
+                [key: string]: string;
+            };
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+             * @default null
+             */
+            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            /**
+             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+             * @default null
+             * @example {
+             *       "fullPage": true
+             *     }
+             */
+            screenshot?: components["schemas"]["PageScreenshot"] | null;
+            /**
+             * @description What a browser need not load.
+             * @default []
+             */
+            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+            /**
+             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+             * @default null
+             * @example {
+             *       "width": 1920,
+             *       "height": 1080
+             *     }
+             */
+            viewport?: {
+                width: number;
+                height: number;
+            } | null;
+            /**
+             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+             * @default false
+             */
+            mobile?: boolean;
+            /**
+             * @description Where pages that ask for the position find the browser. Needs a browser.
+             * @default null
+             * @example {
+             *       "latitude": 52.52,
+             *       "longitude": 13.405
+             *     }
+             */
+            geolocation?: {
+                latitude: number;
+                longitude: number;
+                /** @description In metres; 10 unless given. */
+                accuracy?: number;
+            } | null;
+            /**
+             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+             * @default null
+             * @example de-DE
+             */
+            locale?: string | null;
+            /**
+             * @description Time zone of the browser. Needs a browser.
+             * @default null
+             * @example Europe/Berlin
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+             * @default null
+             */
+            identityBrowser?: ("firefox" | "safari") | null;
+            /**
+             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+            taskTimeoutMs?: number;
+            /**
+             * @description Tries per URL, the first one included.
+             * @default 3
+             */
+            maxAttempts?: number;
+            /**
+             * @description Largest body that is read, after decompression.
+             * @default 10485760
+             */
+            maxBodyBytes?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+            /**
+             * @description HTTP method.
+             * @default GET
+             * @enum {string}
+             */
+            method?: "GET" | "POST";
+            /**
+             * @description Request body; needs `method: "POST"`.
+             * @default null
+             */
+            body?: string | null;
+            /**
+             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+             * @default 0
+             */
+            maxAge?: number | string;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            }[];
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Answer 202 with the job at once instead of waiting for the result.
+             * @default false
+             */
+            async?: boolean;
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
+        };
+        BatchPageOptions: {
+            /**
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description Formats that are kept of each page and returned.
+             * @default [
+             *       "metadata",
+             *       "links"
+             *     ]
+             * @example [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+            /**
+             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+             * @default false
+             */
+            inline?: boolean;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+             * @default []
+             * @example [
+             *       "X-Request-Id"
+             *     ]
+             */
+            crossOriginHeaders?: string[];
+            /**
+             * @description Cookies to send to the origin of the URL.
+             * @default {}
+             */
+            cookies?: {
+                [key: string]: string;
+            };
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+             * @default null
+             */
+            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            /**
+             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+             * @default null
+             * @example {
+             *       "fullPage": true
+             *     }
+             */
+            screenshot?: components["schemas"]["PageScreenshot"] | null;
+            /**
+             * @description What a browser need not load.
+             * @default []
+             */
+            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+            /**
+             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+             * @default null
+             * @example {
+             *       "width": 1920,
+             *       "height": 1080
+             *     }
+             */
+            viewport?: {
+                width: number;
+                height: number;
+            } | null;
+            /**
+             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+             * @default false
+             */
+            mobile?: boolean;
+            /**
+             * @description Where pages that ask for the position find the browser. Needs a browser.
+             * @default null
+             * @example {
+             *       "latitude": 52.52,
+             *       "longitude": 13.405
+             *     }
+             */
+            geolocation?: {
+                latitude: number;
+                longitude: number;
+                /** @description In metres; 10 unless given. */
+                accuracy?: number;
+            } | null;
+            /**
+             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+             * @default null
+             * @example de-DE
+             */
+            locale?: string | null;
+            /**
+             * @description Time zone of the browser. Needs a browser.
+             * @default null
+             * @example Europe/Berlin
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+             * @default null
+             */
+            identityBrowser?: ("firefox" | "safari") | null;
+            /**
+             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+            taskTimeoutMs?: number;
+            /**
+             * @description Tries per URL, the first one included.
+             * @default 3
+             */
+            maxAttempts?: number;
+            /**
+             * @description Largest body that is read, after decompression.
+             * @default 10485760
+             */
+            maxBodyBytes?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+            /**
+             * @description HTTP method.
+             * @default GET
+             * @enum {string}
+             */
+            method?: "GET" | "POST";
+            /**
+             * @description Request body; needs `method: "POST"`.
+             * @default null
+             */
+            body?: string | null;
+            /**
+             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+             * @default 0
+             */
+            maxAge?: number | string;
+        };
+        BatchRequest: {
+            /** @description The pages to fetch; a URL given twice is fetched once. */
+            urls: string[];
+            /**
+             * @description Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
+             * @default false
+             */
+            ignoreInvalidUrls?: boolean;
+            /**
+             * @description How each page is fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["BatchPageOptions"];
+            /**
+             * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+             * @default []
+             */
+            ignoreQueryParameters?: string[];
+            /**
+             * @description Bytes the job may download before it stops; null: no limit.
+             * @default null
+             */
+            maxBytes?: number | null;
+            /**
+             * @description Time after which the job stops; null: no limit.
+             * @default null
+             */
+            maxDurationMs?: number | null;
+            /**
+             * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+             * @default null
+             */
+            maxBrowserMs?: number | null;
+            /**
+             * @description Bytes the job may download through proxies before it stops; null: no limit.
+             * @default null
+             */
+            maxProxyBytes?: number | null;
+            /**
+             * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+             * @default null
+             */
+            maxCredits?: number | null;
+            /**
+             * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
+             * @default null
+             */
+            concurrency?: number | null;
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            }[];
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
+        };
+        CrawlPageOptions: {
+            /**
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description Formats that are kept of each page and returned.
+             * @default [
+             *       "metadata",
+             *       "links"
+             *     ]
+             * @example [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+            /**
+             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+             * @default false
+             */
+            inline?: boolean;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+             * @default []
+             * @example [
+             *       "X-Request-Id"
+             *     ]
+             */
+            crossOriginHeaders?: string[];
+            /**
+             * @description Cookies to send to the origin of the URL.
+             * @default {}
+             */
+            cookies?: {
+                [key: string]: string;
+            };
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+             * @default null
+             */
+            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            /**
+             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+             * @default null
+             * @example {
+             *       "fullPage": true
+             *     }
+             */
+            screenshot?: components["schemas"]["PageScreenshot"] | null;
+            /**
+             * @description What a browser need not load.
+             * @default []
+             */
+            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+            /**
+             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+             * @default null
+             * @example {
+             *       "width": 1920,
+             *       "height": 1080
+             *     }
+             */
+            viewport?: {
+                width: number;
+                height: number;
+            } | null;
+            /**
+             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+             * @default false
+             */
+            mobile?: boolean;
+            /**
+             * @description Where pages that ask for the position find the browser. Needs a browser.
+             * @default null
+             * @example {
+             *       "latitude": 52.52,
+             *       "longitude": 13.405
+             *     }
+             */
+            geolocation?: {
+                latitude: number;
+                longitude: number;
+                /** @description In metres; 10 unless given. */
+                accuracy?: number;
+            } | null;
+            /**
+             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+             * @default null
+             * @example de-DE
+             */
+            locale?: string | null;
+            /**
+             * @description Time zone of the browser. Needs a browser.
+             * @default null
+             * @example Europe/Berlin
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+             * @default null
+             */
+            identityBrowser?: ("firefox" | "safari") | null;
+            /**
+             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+            taskTimeoutMs?: number;
+            /**
+             * @description Tries per URL, the first one included.
+             * @default 3
+             */
+            maxAttempts?: number;
+            /**
+             * @description Largest body that is read, after decompression.
+             * @default 10485760
+             */
+            maxBodyBytes?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+        };
+        CrawlRequest: {
+            /**
+             * @description Where the crawl starts.
+             * @default []
+             */
+            urls?: string[];
+            /**
+             * @description Sitemaps to start from.
+             * @default []
+             */
+            sitemapUrls?: string[];
+            /**
+             * @description Pages to fetch at most; null: no limit.
+             * @default 10000
+             */
+            maxPages?: number | null;
+            /**
+             * @description Links to follow from a seed at most; null: no limit.
+             * @default null
+             */
+            maxDepth?: number | null;
+            /**
+             * @description Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
+             * @default []
+             */
+            allowedDomains?: string[];
+            /**
+             * @description Follow links to subdomains of the allowed hosts.
+             * @default false
+             */
+            allowSubdomains?: boolean;
+            /**
+             * @description Follow links to any host.
+             * @default false
+             */
+            allowExternal?: boolean;
+            /**
+             * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            include?: string[];
+            /**
+             * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            exclude?: string[];
+            /**
+             * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+             * @default []
+             */
+            ignoreQueryParameters?: string[];
+            /**
+             * @description Treat URLs that differ after `#` as different pages.
+             * @default false
+             */
+            keepFragment?: boolean;
+            /**
+             * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+             * @default include
+             * @enum {string}
+             */
+            sitemap?: "skip" | "include" | "only";
+            /**
+             * @description Do not follow links marked nofollow.
+             * @default true
+             */
+            obeyNofollow?: boolean;
+            /**
+             * @description Do not keep pages marked noindex.
+             * @default true
+             */
+            obeyNoindex?: boolean;
+            /**
+             * @description Treat rel=canonical as the same page.
+             * @default true
+             */
+            followCanonical?: boolean;
+            /**
+             * @description Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
+             * @default true
+             */
+            avoidQueryTraps?: boolean;
+            /**
+             * @description Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
+             * @default false
+             */
+            ifModified?: boolean;
+            /**
+             * @description What becomes of pages whose URL matches; the first route that fits decides.
+             * @default []
+             * @example [
+             *       {
+             *         "match": "/category/*",
+             *         "keep": false
+             *       },
+             *       {
+             *         "match": "/product/*",
+             *         "follow": false,
+             *         "options": {
+             *           "extract": {
+             *             "type": "product"
+             *           }
+             *         }
+             *       }
+             *     ]
+             */
+            routes?: components["schemas"]["CrawlRoute"][];
+            /**
+             * @description Bytes the job may download before it stops; null: no limit.
+             * @default null
+             */
+            maxBytes?: number | null;
+            /**
+             * @description Time after which the job stops; null: no limit.
+             * @default null
+             */
+            maxDurationMs?: number | null;
+            /**
+             * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+             * @default null
+             */
+            maxBrowserMs?: number | null;
+            /**
+             * @description Bytes the job may download through proxies before it stops; null: no limit.
+             * @default null
+             */
+            maxProxyBytes?: number | null;
+            /**
+             * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+             * @default null
+             */
+            maxCredits?: number | null;
+            /**
+             * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
+             * @default null
+             */
+            concurrency?: number | null;
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            }[];
+            /**
+             * @description Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
+             * @default null
+             */
+            maxLoginWalls?: number | null;
+            /**
+             * @description How each page is fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["CrawlPageOptions"];
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
+        };
+        MapPageOptions: {
+            /**
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+             * @default []
+             * @example [
+             *       "X-Request-Id"
+             *     ]
+             */
+            crossOriginHeaders?: string[];
+            /**
+             * @description Cookies to send to the origin of the URL.
+             * @default {}
+             */
+            cookies?: {
+                [key: string]: string;
+            };
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+             * @default null
+             */
+            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            /**
+             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description What a browser need not load.
+             * @default []
+             */
+            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+            /**
+             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+             * @default null
+             * @example {
+             *       "width": 1920,
+             *       "height": 1080
+             *     }
+             */
+            viewport?: {
+                width: number;
+                height: number;
+            } | null;
+            /**
+             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+             * @default false
+             */
+            mobile?: boolean;
+            /**
+             * @description Where pages that ask for the position find the browser. Needs a browser.
+             * @default null
+             * @example {
+             *       "latitude": 52.52,
+             *       "longitude": 13.405
+             *     }
+             */
+            geolocation?: {
+                latitude: number;
+                longitude: number;
+                /** @description In metres; 10 unless given. */
+                accuracy?: number;
+            } | null;
+            /**
+             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+             * @default null
+             * @example de-DE
+             */
+            locale?: string | null;
+            /**
+             * @description Time zone of the browser. Needs a browser.
+             * @default null
+             * @example Europe/Berlin
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+             * @default null
+             */
+            identityBrowser?: ("firefox" | "safari") | null;
+            /**
+             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+            taskTimeoutMs?: number;
+            /**
+             * @description Tries per URL, the first one included.
+             * @default 3
+             */
+            maxAttempts?: number;
+            /**
+             * @description Largest body that is read, after decompression.
+             * @default 10485760
+             */
+            maxBodyBytes?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+        };
+        MapRequest: {
+            /**
+             * @description The site, or the part of it to start from.
+             * @example https://example.com/
+             */
+            url: string;
+            /**
+             * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+             * @default include
+             * @enum {string}
+             */
+            sitemap?: "skip" | "include" | "only";
+            /**
+             * @description Only URLs that match one are listed; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            include?: string[];
+            /**
+             * @description URLs that match one are not listed. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            exclude?: string[];
+            /**
+             * @description List URLs on subdomains too.
+             * @default false
+             */
+            allowSubdomains?: boolean;
+            /**
+             * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+             * @default []
+             */
+            ignoreQueryParameters?: string[];
+            /**
+             * @description Words that the address or the title of a URL must have; those with them in the title come first.
+             * @default null
+             */
+            search?: string | null;
+            /**
+             * @description URLs in the answer at most.
+             * @default 5000
+             */
+            limit?: number;
+            /**
+             * @description Time to wait for the list; the job goes on afterwards.
+             * @default 60000
+             */
+            timeoutMs?: number;
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Answer 202 with the job at once instead of waiting for the result.
+             * @default false
+             */
+            async?: boolean;
+            /**
+             * @description How the start page and the sitemaps are fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["MapPageOptions"];
+        };
+        WebhookRequest: {
+            /** @description Where events are sent: an http or https URL, or `mailto:address`. */
+            url: string;
+            /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
+            events: string[];
+            /** @description What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows. */
+            format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
+            /** @description Sent along, such as `Authorization`. Never shown again. */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given. */
+            secret?: string;
+        };
+        WebhookUpdate: {
+            /** @description Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew. */
+            url?: string;
+            /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
+            events?: string[];
+            /** @description What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well. */
+            format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
+            /** @description In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any. */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`. */
+            secret?: string;
+            /** @description False: nothing is sent, and open deliveries end as failed. */
+            enabled?: boolean;
+        };
+        ScheduledScrape: {
+            /**
+             * @description The page to fetch.
+             * @example https://example.com/
+             */
+            url: string;
+            /**
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description Formats that are kept of each page and returned.
+             * @default [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             * @example [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+            /**
+             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+             * @default false
+             */
+            inline?: boolean;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+             * @default []
+             * @example [
+             *       "X-Request-Id"
+             *     ]
+             */
+            crossOriginHeaders?: string[];
+            /**
+             * @description Cookies to send to the origin of the URL.
+             * @default {}
+             */
+            cookies?: {
+                [key: string]: string;
+            };
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+             * @default null
+             */
+            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            /**
+             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+             * @default null
+             * @example {
+             *       "fullPage": true
+             *     }
+             */
+            screenshot?: components["schemas"]["PageScreenshot"] | null;
+            /**
+             * @description What a browser need not load.
+             * @default []
+             */
+            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+            /**
+             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+             * @default null
+             * @example {
+             *       "width": 1920,
+             *       "height": 1080
+             *     }
+             */
+            viewport?: {
+                width: number;
+                height: number;
+            } | null;
+            /**
+             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+             * @default false
+             */
+            mobile?: boolean;
+            /**
+             * @description Where pages that ask for the position find the browser. Needs a browser.
+             * @default null
+             * @example {
+             *       "latitude": 52.52,
+             *       "longitude": 13.405
+             *     }
+             */
+            geolocation?: {
+                latitude: number;
+                longitude: number;
+                /** @description In metres; 10 unless given. */
+                accuracy?: number;
+            } | null;
+            /**
+             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+             * @default null
+             * @example de-DE
+             */
+            locale?: string | null;
+            /**
+             * @description Time zone of the browser. Needs a browser.
+             * @default null
+             * @example Europe/Berlin
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+             * @default null
+             */
+            identityBrowser?: ("firefox" | "safari") | null;
+            /**
+             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+            taskTimeoutMs?: number;
+            /**
+             * @description Tries per URL, the first one included.
+             * @default 3
+             */
+            maxAttempts?: number;
+            /**
+             * @description Largest body that is read, after decompression.
+             * @default 10485760
+             */
+            maxBodyBytes?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+            /**
+             * @description HTTP method.
+             * @default GET
+             * @enum {string}
+             */
+            method?: "GET" | "POST";
+            /**
+             * @description Request body; needs `method: "POST"`.
+             * @default null
+             */
+            body?: string | null;
+            /**
+             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+             * @default 0
+             */
+            maxAge?: number | string;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            }[];
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Answer 202 with the job at once instead of waiting for the result.
+             * @default false
+             */
+            async?: boolean;
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
+            /** @constant */
+            kind: "scrape";
+        };
+        ScheduledBatch: {
+            /** @description The pages to fetch; a URL given twice is fetched once. */
+            urls: string[];
+            /**
+             * @description Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
+             * @default false
+             */
+            ignoreInvalidUrls?: boolean;
+            /**
+             * @description How each page is fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["BatchPageOptions"];
+            /**
+             * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+             * @default []
+             */
+            ignoreQueryParameters?: string[];
+            /**
+             * @description Bytes the job may download before it stops; null: no limit.
+             * @default null
+             */
+            maxBytes?: number | null;
+            /**
+             * @description Time after which the job stops; null: no limit.
+             * @default null
+             */
+            maxDurationMs?: number | null;
+            /**
+             * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+             * @default null
+             */
+            maxBrowserMs?: number | null;
+            /**
+             * @description Bytes the job may download through proxies before it stops; null: no limit.
+             * @default null
+             */
+            maxProxyBytes?: number | null;
+            /**
+             * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+             * @default null
+             */
+            maxCredits?: number | null;
+            /**
+             * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
+             * @default null
+             */
+            concurrency?: number | null;
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            }[];
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
+            /** @constant */
+            kind: "batch";
+        };
+        ScheduledCrawl: {
+            /**
+             * @description Where the crawl starts.
+             * @default []
+             */
+            urls?: string[];
+            /**
+             * @description Sitemaps to start from.
+             * @default []
+             */
+            sitemapUrls?: string[];
+            /**
+             * @description Pages to fetch at most; null: no limit.
+             * @default 10000
+             */
+            maxPages?: number | null;
+            /**
+             * @description Links to follow from a seed at most; null: no limit.
+             * @default null
+             */
+            maxDepth?: number | null;
+            /**
+             * @description Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
+             * @default []
+             */
+            allowedDomains?: string[];
+            /**
+             * @description Follow links to subdomains of the allowed hosts.
+             * @default false
+             */
+            allowSubdomains?: boolean;
+            /**
+             * @description Follow links to any host.
+             * @default false
+             */
+            allowExternal?: boolean;
+            /**
+             * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            include?: string[];
+            /**
+             * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            exclude?: string[];
+            /**
+             * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+             * @default []
+             */
+            ignoreQueryParameters?: string[];
+            /**
+             * @description Treat URLs that differ after `#` as different pages.
+             * @default false
+             */
+            keepFragment?: boolean;
+            /**
+             * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+             * @default include
+             * @enum {string}
+             */
+            sitemap?: "skip" | "include" | "only";
+            /**
+             * @description Do not follow links marked nofollow.
+             * @default true
+             */
+            obeyNofollow?: boolean;
+            /**
+             * @description Do not keep pages marked noindex.
+             * @default true
+             */
+            obeyNoindex?: boolean;
+            /**
+             * @description Treat rel=canonical as the same page.
+             * @default true
+             */
+            followCanonical?: boolean;
+            /**
+             * @description Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
+             * @default true
+             */
+            avoidQueryTraps?: boolean;
+            /**
+             * @description Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
+             * @default false
+             */
+            ifModified?: boolean;
+            /**
+             * @description What becomes of pages whose URL matches; the first route that fits decides.
+             * @default []
+             * @example [
+             *       {
+             *         "match": "/category/*",
+             *         "keep": false
+             *       },
+             *       {
+             *         "match": "/product/*",
+             *         "follow": false,
+             *         "options": {
+             *           "extract": {
+             *             "type": "product"
+             *           }
+             *         }
+             *       }
+             *     ]
+             */
+            routes?: components["schemas"]["CrawlRoute"][];
+            /**
+             * @description Bytes the job may download before it stops; null: no limit.
+             * @default null
+             */
+            maxBytes?: number | null;
+            /**
+             * @description Time after which the job stops; null: no limit.
+             * @default null
+             */
+            maxDurationMs?: number | null;
+            /**
+             * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+             * @default null
+             */
+            maxBrowserMs?: number | null;
+            /**
+             * @description Bytes the job may download through proxies before it stops; null: no limit.
+             * @default null
+             */
+            maxProxyBytes?: number | null;
+            /**
+             * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+             * @default null
+             */
+            maxCredits?: number | null;
+            /**
+             * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
+             * @default null
+             */
+            concurrency?: number | null;
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            }[];
+            /**
+             * @description Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
+             * @default null
+             */
+            maxLoginWalls?: number | null;
+            /**
+             * @description How each page is fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["CrawlPageOptions"];
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
+            /** @constant */
+            kind: "crawl";
+        };
+        ScheduleRequest: {
+            /** @description For people. */
+            name: string;
+            /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+            cron?: string;
+            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+            every?: string | number;
+            /**
+             * @description IANA time zone of the cron line and of the active hours.
+             * @default UTC
+             */
+            timeZone?: string;
+            /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
+            job: components["schemas"]["ScheduledScrape"] | components["schemas"]["ScheduledBatch"] | components["schemas"]["ScheduledCrawl"];
+            /**
+             * @description Runs begin up to this much later, each tick always by the same part; never after the next tick.
+             * @default 0
+             */
+            jitterMs?: number;
+            /**
+             * @description What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancelPrevious";
+            /**
+             * @description After a time without schedulers: one run for all that were missed, or none.
+             * @default one
+             * @enum {string}
+             */
+            catchUp?: "one" | "none";
+            /**
+             * @description Times outside of these hours are left out; null: none are.
+             * @default null
+             */
+            activeHours?: {
+                /** @description The local time at which they begin, `08:30`. */
+                from: string;
+                /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
+                to: string;
+                /**
+                 * @description Days on which they begin, 0 is Sunday; empty: every day.
+                 * @default []
+                 */
+                days?: number[];
+            } | null;
+        };
+        ScheduleUpdate: {
+            /** @description For people. */
+            name?: string;
+            /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+            cron?: string;
+            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+            every?: string | number;
+            /** @description IANA time zone of the cron line and of the active hours. */
+            timeZone?: string;
+            /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
+            job?: components["schemas"]["ScheduledScrape"] | components["schemas"]["ScheduledBatch"] | components["schemas"]["ScheduledCrawl"];
+            jitterMs?: number;
+            /** @enum {string} */
+            overlap?: "skip" | "queue" | "cancelPrevious";
+            /** @enum {string} */
+            catchUp?: "one" | "none";
+            /** @description Times outside of these hours are left out; null: none are. */
+            activeHours?: {
+                /** @description The local time at which they begin, `08:30`. */
+                from: string;
+                /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
+                to: string;
+                /**
+                 * @description Days on which they begin, 0 is Sunday; empty: every day.
+                 * @default []
+                 */
+                days?: number[];
+            } | null;
+        };
+        SchedulePreviewRequest: {
+            /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+            cron?: string;
+            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+            every?: string | number;
+            /**
+             * @description IANA time zone of the cron line and of the active hours.
+             * @default UTC
+             */
+            timeZone?: string;
+            /**
+             * @description Times outside of these hours are left out; null: none are.
+             * @default null
+             */
+            activeHours?: {
+                /** @description The local time at which they begin, `08:30`. */
+                from: string;
+                /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
+                to: string;
+                /**
+                 * @description Days on which they begin, 0 is Sunday; empty: every day.
+                 * @default []
+                 */
+                days?: number[];
+            } | null;
+        };
+        ExportRequest: {
+            /**
+             * @description `full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. `diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. `links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.
+             * @enum {string}
+             */
+            type: "full" | "seo" | "diff" | "raw" | "links" | "records" | "results";
+            /**
+             * @description `csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) `chunks` (pieces of texts, one per line): of `raw` only.
+             * @enum {string}
+             */
+            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            /** @description `diff`: the earlier job to compare with. */
+            against?: string;
+            /** @description `diff`: what counts as a change. */
+            rules?: {
+                /**
+                 * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+                 * @default {
+                 *       "text": true,
+                 *       "markdown": false,
+                 *       "selectors": [],
+                 *       "fields": [
+                 *         "title",
+                 *         "price",
+                 *         "currency",
+                 *         "availability"
+                 *       ],
+                 *       "screenshot": false
+                 *     }
+                 * @example {
+                 *       "text": true,
+                 *       "fields": [
+                 *         "title",
+                 *         "price",
+                 *         "availability"
+                 *       ]
+                 *     }
+                 */
+                watch?: {
+                    /**
+                     * @description The visible text of the page.
+                     * @default false
+                     */
+                    text?: boolean;
+                    /**
+                     * @description The main content as Markdown, which has the addresses of links as well.
+                     * @default false
+                     */
+                    markdown?: boolean;
+                    /**
+                     * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+                     * @default []
+                     */
+                    selectors?: string[];
+                    /**
+                     * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+                     * @default []
+                     */
+                    fields?: "all" | string[];
+                    /**
+                     * @description The pixels of the screenshot.
+                     * @default false
+                     */
+                    screenshot?: boolean;
+                };
+                /**
+                 * @description What never counts as a change.
+                 * @default {
+                 *       "patterns": [],
+                 *       "selectors": [],
+                 *       "fields": []
+                 *     }
+                 * @example {
+                 *       "patterns": [
+                 *         "\\d+ visitors"
+                 *       ],
+                 *       "selectors": [
+                 *         ".ad",
+                 *         "footer"
+                 *       ]
+                 *     }
+                 */
+                ignore?: {
+                    /**
+                     * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+                     * @default []
+                     */
+                    patterns?: string[];
+                    /**
+                     * @description Elements, by CSS or XPath, that are removed from the page.
+                     * @default []
+                     */
+                    selectors?: string[];
+                    /**
+                     * @description Fields that are not compared.
+                     * @default []
+                     */
+                    fields?: string[];
+                };
+                /**
+                 * @description Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
+                 * @default {
+                 *       "share": 0,
+                 *       "amount": 0
+                 *     }
+                 * @example {
+                 *       "share": 0.05
+                 *     }
+                 */
+                threshold?: {
+                    /**
+                     * @description Least share that changes: of the characters, of the larger number, of the pixels.
+                     * @default 0
+                     */
+                    share?: number;
+                    /**
+                     * @description Least amount that changes: characters, the difference of two numbers, pixels.
+                     * @default 0
+                     */
+                    amount?: number;
+                };
+            };
+            /** @description `csv`: begin with a byte order mark, so that Excel reads UTF-8. */
+            excel?: boolean;
+            /** @description `results` in a table: a column with the text of each page. */
+            text?: boolean;
+            /** @description A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it. */
+            to?: {
+                folder: string;
+            } | {
+                s3: string;
+            };
+        };
+        ExtractRequest: {
+            /** @description The page, or any other text that `contentType` names. */
+            html: string;
+            /**
+             * @description Where it is from: what its links are relative to. Nothing is fetched.
+             * @example https://example.com/
+             */
+            url: string;
+            /**
+             * @description What `html` is, e.g. `application/json`.
+             * @default text/html
+             */
+            contentType?: string;
+            /**
+             * @description Formats to extract; screenshots, PDFs and XHR require a fetch.
+             * @default [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured")[];
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+        };
+        ReextractRequest: {
+            /**
+             * @description Formats to extract; screenshots, PDFs and XHR require a fetch.
+             * @default []
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured")[];
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+        };
+        /**
+         * @description Who is told of this monitor, besides the webhooks of the account.
+         * @example {
+         *       "slack": "https://hooks.slack.com/services/T0/B0/x"
+         *     }
+         */
+        MonitorReceivers: {
+            /** @description Where the events are sent as JSON. */
+            webhook?: {
+                /** @description An http or https URL. */
+                url: string;
+                /** @description Signs what is sent. Without one, messages are not signed. */
+                secret?: string;
+                /** @description Sent along, such as `Authorization`. */
+                headers?: {
+                    [key: string]: string;
+                };
+            };
+            /** @description An address for e-mail; the server must have SCRAPIFIE_SMTP_URL. */
+            email?: string;
+            /** @description A short message for people goes here: an incoming webhook of Slack. */
+            slack?: string;
+            /** @description A short message for people goes here: a webhook of Discord. */
+            discord?: string;
+            /** @description A short message for people goes here: a webhook of Microsoft Teams. */
+            teams?: string;
+            /** @description A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic. */
+            ntfy?: string;
+            /**
+             * @description Types of events, or patterns; `page.changed` is one for each page.
+             * @default [
+             *       "monitor.*"
+             *     ]
+             */
+            events?: string[];
+        };
+        MonitorPageOptions: {
+            /**
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description Formats that are kept of each page and returned.
+             * @default [
+             *       "metadata",
+             *       "links"
+             *     ]
+             * @example [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+            /**
+             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+             * @default false
+             */
+            inline?: boolean;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+             * @default []
+             * @example [
+             *       "X-Request-Id"
+             *     ]
+             */
+            crossOriginHeaders?: string[];
+            /**
+             * @description Cookies to send to the origin of the URL.
+             * @default {}
+             */
+            cookies?: {
+                [key: string]: string;
+            };
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+             * @default null
+             */
+            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            /**
+             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+             * @default null
+             * @example {
+             *       "fullPage": true
+             *     }
+             */
+            screenshot?: components["schemas"]["PageScreenshot"] | null;
+            /**
+             * @description What a browser need not load.
+             * @default []
+             */
+            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+            /**
+             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+             * @default null
+             * @example {
+             *       "width": 1920,
+             *       "height": 1080
+             *     }
+             */
+            viewport?: {
+                width: number;
+                height: number;
+            } | null;
+            /**
+             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+             * @default false
+             */
+            mobile?: boolean;
+            /**
+             * @description Where pages that ask for the position find the browser. Needs a browser.
+             * @default null
+             * @example {
+             *       "latitude": 52.52,
+             *       "longitude": 13.405
+             *     }
+             */
+            geolocation?: {
+                latitude: number;
+                longitude: number;
+                /** @description In metres; 10 unless given. */
+                accuracy?: number;
+            } | null;
+            /**
+             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+             * @default null
+             * @example de-DE
+             */
+            locale?: string | null;
+            /**
+             * @description Time zone of the browser. Needs a browser.
+             * @default null
+             * @example Europe/Berlin
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+             * @default null
+             */
+            identityBrowser?: ("firefox" | "safari") | null;
+            /**
+             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+            taskTimeoutMs?: number;
+            /**
+             * @description Tries per URL, the first one included.
+             * @default 3
+             */
+            maxAttempts?: number;
+            /**
+             * @description Largest body that is read, after decompression.
+             * @default 10485760
+             */
+            maxBodyBytes?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+        };
+        MonitorRequest: {
+            /** @description For people. */
+            name: string;
+            /** @description The pages to watch. */
+            urls?: string[];
+            /** @description A site to watch: its pages are found by following links and reading its sitemaps. */
+            site?: string;
+            /** @description A sitemap whose pages are watched. */
+            sitemap?: string;
+            /**
+             * @description When the pages are checked, as for /v1/schedules.
+             * @example {
+             *       "every": "1h"
+             *     }
+             */
+            schedule: {
+                /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+                cron?: string;
+                /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+                every?: string | number;
+                /**
+                 * @description IANA time zone of the cron line and of the active hours.
+                 * @default UTC
+                 */
+                timeZone?: string;
+                /**
+                 * @description Runs begin up to this much later, each tick always by the same part; never after the next tick.
+                 * @default 0
+                 */
+                jitterMs?: number;
+                /**
+                 * @description After a time without schedulers: one run for all that were missed, or none.
+                 * @default one
+                 * @enum {string}
+                 */
+                catchUp?: "one" | "none";
+                /**
+                 * @description Times outside of these hours are left out; null: none are.
+                 * @default null
+                 */
+                activeHours?: {
+                    /** @description The local time at which they begin, `08:30`. */
+                    from: string;
+                    /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
+                    to: string;
+                    /**
+                     * @description Days on which they begin, 0 is Sunday; empty: every day.
+                     * @default []
+                     */
+                    days?: number[];
+                } | null;
+            };
+            /**
+             * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+             * @default {
+             *       "text": true,
+             *       "markdown": false,
+             *       "selectors": [],
+             *       "fields": [
+             *         "title",
+             *         "price",
+             *         "currency",
+             *         "availability"
+             *       ],
+             *       "screenshot": false
+             *     }
+             * @example {
+             *       "text": true,
+             *       "fields": [
+             *         "title",
+             *         "price",
+             *         "availability"
+             *       ]
+             *     }
+             */
+            watch?: {
+                /**
+                 * @description The visible text of the page.
+                 * @default false
+                 */
+                text?: boolean;
+                /**
+                 * @description The main content as Markdown, which has the addresses of links as well.
+                 * @default false
+                 */
+                markdown?: boolean;
+                /**
+                 * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+                 * @default []
+                 */
+                selectors?: string[];
+                /**
+                 * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+                 * @default []
+                 */
+                fields?: "all" | string[];
+                /**
+                 * @description The pixels of the screenshot.
+                 * @default false
+                 */
+                screenshot?: boolean;
+            };
+            /**
+             * @description What never counts as a change.
+             * @default {
+             *       "patterns": [],
+             *       "selectors": [],
+             *       "fields": []
+             *     }
+             * @example {
+             *       "patterns": [
+             *         "\\d+ visitors"
+             *       ],
+             *       "selectors": [
+             *         ".ad",
+             *         "footer"
+             *       ]
+             *     }
+             */
+            ignore?: {
+                /**
+                 * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+                 * @default []
+                 */
+                patterns?: string[];
+                /**
+                 * @description Elements, by CSS or XPath, that are removed from the page.
+                 * @default []
+                 */
+                selectors?: string[];
+                /**
+                 * @description Fields that are not compared.
+                 * @default []
+                 */
+                fields?: string[];
+            };
+            /**
+             * @description Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
+             * @default {
+             *       "share": 0,
+             *       "amount": 0
+             *     }
+             * @example {
+             *       "share": 0.05
+             *     }
+             */
+            threshold?: {
+                /**
+                 * @description Least share that changes: of the characters, of the larger number, of the pixels.
+                 * @default 0
+                 */
+                share?: number;
+                /**
+                 * @description Least amount that changes: characters, the difference of two numbers, pixels.
+                 * @default 0
+                 */
+                amount?: number;
+            };
+            /**
+             * @description Checks in a row that must have seen a change before it is told.
+             * @default 3
+             */
+            confirm?: number;
+            /**
+             * @description How long a page that is gone, empty or almost wholly another has to stay so before it is told.
+             * @default 6h
+             */
+            settle?: number | string;
+            /**
+             * @description Checks in a row that must have failed before `monitor.failed` is told.
+             * @default 3
+             */
+            failAfter?: number;
+            /**
+             * @description Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
+             * @default true
+             */
+            learnNoise?: boolean;
+            /**
+             * @description Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
+             * @default true
+             */
+            recheck?: boolean;
+            /**
+             * @description Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
+             * @default 500
+             */
+            maxPages?: number;
+            /**
+             * @description Links to follow from a seed at most; null: no limit.
+             * @default null
+             */
+            maxDepth?: number | null;
+            /**
+             * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            include?: string[];
+            /**
+             * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            exclude?: string[];
+            /**
+             * @description How each page is fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["MonitorPageOptions"];
+            notify?: components["schemas"]["MonitorReceivers"];
+        };
+        MonitorUpdate: {
+            /** @description For people. */
+            name?: string;
+            /** @description The pages to watch. */
+            urls?: string[];
+            /** @description A site to watch: its pages are found by following links and reading its sitemaps. */
+            site?: string;
+            /** @description A sitemap whose pages are watched. */
+            sitemap?: string;
+            schedule?: {
+                /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+                cron?: string;
+                /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+                every?: string | number;
+                /** @description IANA time zone of the cron line and of the active hours. */
+                timeZone?: string;
+                jitterMs?: number;
+                /** @enum {string} */
+                catchUp?: "one" | "none";
+                /** @description Times outside of these hours are left out; null: none are. */
+                activeHours?: {
+                    /** @description The local time at which they begin, `08:30`. */
+                    from: string;
+                    /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
+                    to: string;
+                    /**
+                     * @description Days on which they begin, 0 is Sunday; empty: every day.
+                     * @default []
+                     */
+                    days?: number[];
+                } | null;
+            };
+            watch?: {
+                /**
+                 * @description The visible text of the page.
+                 * @default false
+                 */
+                text?: boolean;
+                /**
+                 * @description The main content as Markdown, which has the addresses of links as well.
+                 * @default false
+                 */
+                markdown?: boolean;
+                /**
+                 * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+                 * @default []
+                 */
+                selectors?: string[];
+                /**
+                 * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+                 * @default []
+                 */
+                fields?: "all" | string[];
+                /**
+                 * @description The pixels of the screenshot.
+                 * @default false
+                 */
+                screenshot?: boolean;
+            };
+            ignore?: {
+                /**
+                 * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+                 * @default []
+                 */
+                patterns?: string[];
+                /**
+                 * @description Elements, by CSS or XPath, that are removed from the page.
+                 * @default []
+                 */
+                selectors?: string[];
+                /**
+                 * @description Fields that are not compared.
+                 * @default []
+                 */
+                fields?: string[];
+            };
+            threshold?: {
+                /**
+                 * @description Least share that changes: of the characters, of the larger number, of the pixels.
+                 * @default 0
+                 */
+                share?: number;
+                /**
+                 * @description Least amount that changes: characters, the difference of two numbers, pixels.
+                 * @default 0
+                 */
+                amount?: number;
+            };
+            /** @description Checks in a row that must have seen a change before it is told. */
+            confirm?: number;
+            /** @description How long a page that is gone, empty or almost wholly another has to stay so before it is told. */
+            settle?: number | string;
+            /** @description Checks in a row that must have failed before `monitor.failed` is told. */
+            failAfter?: number;
+            /** @description Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests. */
+            learnNoise?: boolean;
+            /** @description Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise. */
+            recheck?: boolean;
+            /** @description Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed. */
+            maxPages?: number;
+            maxDepth?: number | null;
+            include?: string[];
+            exclude?: string[];
+            /** @description How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin. */
+            options?: components["schemas"]["MonitorPageOptions"];
+            /** @description Replaces the receivers that the monitor had; null: it has none. */
+            notify?: components["schemas"]["MonitorReceivers"] | null;
+        };
+        MonitorPreviewRequest: {
+            /** @description The page to look at. */
+            url: string;
+            /**
+             * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+             * @default {
+             *       "text": true,
+             *       "markdown": false,
+             *       "selectors": [],
+             *       "fields": [
+             *         "title",
+             *         "price",
+             *         "currency",
+             *         "availability"
+             *       ],
+             *       "screenshot": false
+             *     }
+             * @example {
+             *       "text": true,
+             *       "fields": [
+             *         "title",
+             *         "price",
+             *         "availability"
+             *       ]
+             *     }
+             */
+            watch?: {
+                /**
+                 * @description The visible text of the page.
+                 * @default false
+                 */
+                text?: boolean;
+                /**
+                 * @description The main content as Markdown, which has the addresses of links as well.
+                 * @default false
+                 */
+                markdown?: boolean;
+                /**
+                 * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+                 * @default []
+                 */
+                selectors?: string[];
+                /**
+                 * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+                 * @default []
+                 */
+                fields?: "all" | string[];
+                /**
+                 * @description The pixels of the screenshot.
+                 * @default false
+                 */
+                screenshot?: boolean;
+            };
+            /**
+             * @description What never counts as a change.
+             * @default {
+             *       "patterns": [],
+             *       "selectors": [],
+             *       "fields": []
+             *     }
+             * @example {
+             *       "patterns": [
+             *         "\\d+ visitors"
+             *       ],
+             *       "selectors": [
+             *         ".ad",
+             *         "footer"
+             *       ]
+             *     }
+             */
+            ignore?: {
+                /**
+                 * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+                 * @default []
+                 */
+                patterns?: string[];
+                /**
+                 * @description Elements, by CSS or XPath, that are removed from the page.
+                 * @default []
+                 */
+                selectors?: string[];
+                /**
+                 * @description Fields that are not compared.
+                 * @default []
+                 */
+                fields?: string[];
+            };
+            /**
+             * @description How the page is fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["MonitorPageOptions"];
+        };
+        QueryRequest: {
+            /** @description What the rows are: pages, links, records, snapshots. */
+            from?: string;
+            /** @description Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has. */
+            select?: (string | {
+                [key: string]: unknown;
+            })[];
+            /** @description `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep. */
+            where?: {
+                [key: string]: unknown;
+            };
+            /** @description One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows. */
+            group?: (string | {
+                [key: string]: unknown;
+            })[];
+            /** @description Names of fields or columns; `-bytes` is from the largest down. Nulls come last. */
+            order?: string[];
+            /**
+             * @description Rows at most: 100 when left out, up to 1000, of groups 10000.
+             *           Of SQL up to 100000.
+             */
+            limit?: number;
+            /** @description `nextCursor` of the answer before, with the same query; not for groups. */
+            cursor?: string;
+            /**
+             * @description One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
+             * @example SELECT host, count(*) AS pages FROM pages GROUP BY host ORDER BY pages DESC
+             */
+            sql?: string;
+            timeoutMs?: number;
+            /** @description Only files of these hosts are read; with the port where it is not the default. */
+            domains?: string[];
+            /**
+             * Format: date
+             * @description Only files of this day (UTC) and later are read.
+             */
+            since?: string;
+            /**
+             * Format: date
+             * @description Only files of this day (UTC) and earlier are read.
+             */
+            until?: string;
+        };
+        LoginRequest: {
+            /**
+             * @description The page with the log-in form.
+             * @example https://shop.example/login
+             */
+            url: string;
+            /**
+             * @description Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Time for each of the pages that the log-in takes.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+        };
+        SessionRequest: {
+            /** @description Left out: a name is made up. */
+            name?: string;
+            /**
+             * @description The name of what to log in with.
+             * @default null
+             */
+            credentials?: string | null;
+            /** @description Which way out its requests take; it keeps one proxy for as long as that works. */
+            proxy?: {
+                /** @default null */
+                tier?: ("datacenter" | "residential" | "mobile") | null;
+                /** @default null */
+                country?: string | null;
+            } | null;
+            /**
+             * @description `browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description When it ends; null: as the settings say, a day unless told.
+             * @default null
+             */
+            expiresInHours?: number | null;
+        };
         /** @description Every answer that is not a success. */
         Failure: {
             /** @constant */
@@ -4139,6 +7350,322 @@ export interface components {
                 answer: string;
             }[];
         };
+        EstimateJobRequest: {
+            /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
+            job: components["schemas"]["ScheduledScrape"] | components["schemas"]["ScheduledBatch"] | components["schemas"]["ScheduledCrawl"];
+            /**
+             * @description Pages of a crawl, where that is known.
+             * @default null
+             */
+            pages?: number | null;
+            /**
+             * @description A map of the same site.
+             * @default null
+             */
+            mapId?: string | null;
+        };
+        ResumeJobRequest: {
+            /** @description New page budget of the whole job. */
+            maxPages?: number | null;
+            /** @description New byte budget of the whole job. */
+            maxBytes?: number | null;
+            /** @description Time the job gets from now on. */
+            maxDurationMs?: number | null;
+            /** @description New budget of browser time of the whole job. */
+            maxBrowserMs?: number | null;
+            /** @description New budget of bytes through proxies of the whole job. */
+            maxProxyBytes?: number | null;
+            /** @description New budget of credits of the whole job. */
+            maxCredits?: number | null;
+        };
+        PutCredentialRequest: {
+            /**
+             * @description For a form: `{{username}}` and `{{password}}` in `type` actions.
+             * @enum {string}
+             */
+            kind: "login";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            username: string;
+            password: string;
+        } | {
+            /**
+             * @description HTTP Basic authentication.
+             * @enum {string}
+             */
+            kind: "basic";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            username: string;
+            password: string;
+        } | {
+            /**
+             * @description `Authorization: Bearer …`.
+             * @enum {string}
+             */
+            kind: "bearer";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            token: string;
+        } | {
+            /**
+             * @description Any request headers.
+             * @enum {string}
+             */
+            kind: "headers";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            headers: {
+                [key: string]: string;
+            };
+        } | {
+            /**
+             * @description Cookies by name.
+             * @enum {string}
+             */
+            kind: "cookies";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            cookies: {
+                [key: string]: string;
+            };
+        };
+        RotateWebhookSecretRequest: {
+            /** @description The new secret; made unless given. */
+            secret?: string;
+            /**
+             * @description Hours for which messages are signed with the former secret as well.
+             * @default 24
+             */
+            overlapHours?: number;
+        };
+        /** @default {} */
+        AddOptOutRequest: {
+            /** @default site owner’s request */
+            reason?: string;
+            /**
+             * @description Contact of the person who asked for the opt-out.
+             * @default null
+             */
+            contact?: string | null;
+        };
+        TestRobotsRequest: {
+            /** @description A URL of the host, or a path on it over https. */
+            url: string;
+            /**
+             * @description The product token that the groups of the file are searched for.
+             * @default ScrapifieBot
+             */
+            userAgent?: string;
+            /**
+             * @description A robots.txt to try in place of the stored one.
+             * @default null
+             */
+            robotsTxt?: string | null;
+        };
+        CreateOwnerRequestRequest: {
+            /** @description Host name of the site, with the port where it has its own. */
+            host: string;
+            /**
+             * @description stop: do not crawl it at all. slower: leave more time between requests.
+             * @enum {string}
+             */
+            want: "stop" | "slower";
+            /**
+             * @description With `slower`: the least time between two requests to the host.
+             * @default 10
+             */
+            secondsBetweenRequests?: number;
+            /**
+             * @description How the operator can reach you.
+             * @default null
+             */
+            contact?: string | null;
+            /**
+             * @description For the operator.
+             * @default null
+             */
+            message?: string | null;
+        };
+        CreateKeyRequest: {
+            /** @description Another account, for the operator; left out: the account of the key. */
+            account?: string;
+            /** @description What the key is for. */
+            name: string;
+            /**
+             * @description scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
+             * @default [
+             *       "read",
+             *       "write"
+             *     ]
+             */
+            scopes?: ("scrape" | "jobs:read" | "jobs:write" | "exports" | "schedules" | "webhooks" | "read" | "write" | "credentials" | "credentials:read" | "admin")[];
+            /** @default null */
+            ratePerMinute?: number | null;
+            /**
+             * @description When it stops working.
+             * @default null
+             */
+            expiresAt?: string | null;
+        };
+        RotateKeyRequest: {
+            /** @description Another account, for the operator; left out: the account of the key. */
+            account?: string;
+            /**
+             * @description How long the secret of now goes on.
+             * @default 3600
+             */
+            overlapSeconds?: number;
+        };
+        CreateAccountRequest: {
+            /** @description Left out: one is made. */
+            id?: string;
+            name: string;
+            plan?: string;
+            /** @description Limits left out are none. */
+            limits?: {
+                /** @description Requests to the API per minute, over all keys. */
+                requestsPerMinute?: number | null;
+                /** @description Pages fetched at the same time, over all processes. */
+                concurrentPages?: number | null;
+                /** @description URLs of its jobs that have not ended. */
+                openUrls?: number | null;
+                /** @description Bytes of the bodies that its jobs have stored, before compression. */
+                storedBytes?: number | null;
+            };
+        };
+        ChangeAccountRequest: {
+            name?: string;
+            plan?: string;
+            limits?: {
+                /** @description Requests to the API per minute, over all keys. */
+                requestsPerMinute?: number | null;
+                /** @description Pages fetched at the same time, over all processes. */
+                concurrentPages?: number | null;
+                /** @description URLs of its jobs that have not ended. */
+                openUrls?: number | null;
+                /** @description Bytes of the bodies that its jobs have stored, before compression. */
+                storedBytes?: number | null;
+            };
+        };
+        LimitCreditsRequest: {
+            /** @description Credited at the beginning of each calendar month, in UTC. */
+            monthlyCredits: number;
+            /**
+             * @description Below this, `account.low_credits` is sent.
+             * @default 0
+             */
+            lowCredits?: number;
+        };
+        GrantCreditsRequest: {
+            /** @description Credits; negative: taken away. */
+            amount: number;
+            reason: string;
+        };
+        SetRetentionRequest: {
+            /**
+             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
+             * @default null
+             */
+            bodies?: (number | string) | null;
+            /**
+             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+             * @default null
+             */
+            artifacts?: (number | string) | null;
+            /**
+             * @description How long is kept what was read out of pages; null: as the account and the installation say.
+             * @default null
+             */
+            records?: (number | string) | null;
+            /**
+             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+             * @default null
+             */
+            ledger?: (number | string) | null;
+            /**
+             * @description How long an ended job is kept at all; null: as the account and the installation say.
+             * @default null
+             */
+            jobs?: (number | string) | null;
+            /**
+             * @description How long exports are kept after they were written; null: as the account and the installation say.
+             * @default null
+             */
+            exports?: (number | string) | null;
+            /**
+             * @description How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+             * @default null
+             */
+            snapshots?: (number | string) | null;
+            /**
+             * @description Ended jobs that are kept, the newest; null: all.
+             * @default null
+             */
+            maxJobs?: number | null;
+            /**
+             * @description Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+             * @default null
+             */
+            maxBytes?: number | null;
+        };
+        SetRetentionOfAccountRequest: {
+            /**
+             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
+             * @default null
+             */
+            bodies?: (number | string) | null;
+            /**
+             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+             * @default null
+             */
+            artifacts?: (number | string) | null;
+            /**
+             * @description How long is kept what was read out of pages; null: as the account and the installation say.
+             * @default null
+             */
+            records?: (number | string) | null;
+            /**
+             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+             * @default null
+             */
+            ledger?: (number | string) | null;
+            /**
+             * @description How long an ended job is kept at all; null: as the account and the installation say.
+             * @default null
+             */
+            jobs?: (number | string) | null;
+            /**
+             * @description How long exports are kept after they were written; null: as the account and the installation say.
+             * @default null
+             */
+            exports?: (number | string) | null;
+            /**
+             * @description How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+             * @default null
+             */
+            snapshots?: (number | string) | null;
+            /**
+             * @description Ended jobs that are kept, the newest; null: all.
+             * @default null
+             */
+            maxJobs?: number | null;
+            /**
+             * @description Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+             * @default null
+             */
+            maxBytes?: number | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -4170,522 +7697,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description The page to fetch.
-                     * @example https://example.com/
-                     */
-                    url: string;
-                    /**
-                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                     * @default auto
-                     */
-                    engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                    /**
-                     * @description Formats that are kept of each page and returned.
-                     * @default [
-                     *       "metadata",
-                     *       "links",
-                     *       "text"
-                     *     ]
-                     * @example [
-                     *       "metadata",
-                     *       "links",
-                     *       "text"
-                     *     ]
-                     */
-                    formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                    /**
-                     * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                     * @default false
-                     */
-                    inline?: boolean;
-                    /**
-                     * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                     * @default {}
-                     */
-                    headers?: {
-                        [key: string]: string;
-                    };
-                    /**
-                     * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                     * @default []
-                     * @example [
-                     *       "X-Request-Id"
-                     *     ]
-                     */
-                    crossOriginHeaders?: string[];
-                    /**
-                     * @description Cookies to send to the origin of the URL.
-                     * @default {}
-                     */
-                    cookies?: {
-                        [key: string]: string;
-                    };
-                    /**
-                     * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                     * @default null
-                     */
-                    extract?: {
-                        /**
-                         * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                         * @default null
-                         */
-                        type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                        /**
-                         * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                         * @default null
-                         * @example {
-                         *       "title": "h1",
-                         *       "price": {
-                         *         "css": ".price",
-                         *         "type": "price"
-                         *       }
-                         *     }
-                         */
-                        rules?: {
-                            [key: string]: unknown;
-                        } | null;
-                        /**
-                         * @description JSON Schema that the result of the rules is checked against.
-                         * @default null
-                         */
-                        schema?: {
-                            [key: string]: unknown;
-                        } | null;
-                        /**
-                         * @description Ask the language model of the settings for required fields that the rules left empty.
-                         * @default false
-                         */
-                        llm?: boolean | {
-                            /** @description Fields that are judgements: their values need not stand on the page. */
-                            derived: "all" | string[];
-                        };
-                    } | null;
-                    /**
-                     * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                     * @default true
-                     */
-                    onlyMainContent?: boolean;
-                    /**
-                     * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                     * @default []
-                     * @example [
-                     *       "main",
-                     *       ".reviews"
-                     *     ]
-                     */
-                    includeTags?: string[];
-                    /**
-                     * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                     * @default []
-                     * @example [
-                     *       ".advertisement",
-                     *       "footer"
-                     *     ]
-                     */
-                    excludeTags?: string[];
-                    /**
-                     * @description What to wait for before the page is read. Needs a browser.
-                     * @default null
-                     * @example {
-                     *       "selector": "#results"
-                     *     }
-                     */
-                    wait?: {
-                        /** @description Until an element matches. */
-                        selector?: string;
-                        /** @description So long, after everything else that is waited for. */
-                        ms?: number;
-                        /**
-                         * @description How far the page must have loaded.
-                         * @enum {string}
-                         */
-                        until?: "load" | "domcontentloaded" | "networkidle";
-                    } | null;
-                    /**
-                     * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                     * @default null
-                     */
-                    scroll?: (boolean | {
-                        /** @description Screens to go at most; 20 unless given. */
-                        maxSteps?: number;
-                        /** @description Pause after each; 150 unless given. */
-                        pauseMs?: number;
-                    }) | null;
-                    /**
-                     * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                     * @default []
-                     * @example [
-                     *       {
-                     *         "type": "click",
-                     *         "selector": "#more"
-                     *       },
-                     *       {
-                     *         "type": "wait",
-                     *         "selector": ".item:nth-child(20)"
-                     *       }
-                     *     ]
-                     */
-                    actions?: ({
-                        /** @enum {string} */
-                        type: "click";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "hover";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "back";
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "upload";
-                        /** @description An `<input type="file">`. */
-                        selector: string;
-                        files: {
-                            name: string;
-                            /** @description `application/octet-stream` unless given. */
-                            contentType?: string;
-                            /**
-                             * Format: byte
-                             * @description The bytes of the file.
-                             */
-                            base64: string;
-                        }[];
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "type";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector: string;
-                        text: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "press";
-                        /** @description `Enter`, `a`, `Control+A` … */
-                        key: string;
-                        /** @description Where; else wherever the focus is. */
-                        selector?: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "select";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector: string;
-                        /** @description Value or label of the option. */
-                        value: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "wait";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector?: string;
-                        ms?: number;
-                        /**
-                         * @description How far the page must have loaded.
-                         * @enum {string}
-                         */
-                        until?: "load" | "domcontentloaded" | "networkidle";
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "scroll";
-                        /** @description Until this element is in sight. */
-                        selector?: string;
-                        /** @description Else one screen down. */
-                        pixels?: number;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "evaluate";
-                        /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                        script: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "screenshot";
-                        /** @description The whole page instead of what a window shows. */
-                        fullPage?: boolean;
-                        /** @description Only the first element that matches. */
-                        selector?: string;
-                        /**
-                         * @description png unless given.
-                         * @enum {string}
-                         */
-                        format?: "png" | "jpeg";
-                        /** @description Of a jpeg. */
-                        quality?: number;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    })[];
-                    /**
-                     * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                     * @default null
-                     * @example {
-                     *       "fullPage": true
-                     *     }
-                     */
-                    screenshot?: {
-                        /** @description The whole page instead of what a window shows. */
-                        fullPage?: boolean;
-                        /** @description Only the first element that matches. */
-                        selector?: string;
-                        /**
-                         * @description png unless given.
-                         * @enum {string}
-                         */
-                        format?: "png" | "jpeg";
-                        /** @description Of a jpeg. */
-                        quality?: number;
-                    } | null;
-                    /**
-                     * @description What a browser need not load.
-                     * @default []
-                     */
-                    blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                    /**
-                     * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                     * @default null
-                     * @example {
-                     *       "width": 1920,
-                     *       "height": 1080
-                     *     }
-                     */
-                    viewport?: {
-                        width: number;
-                        height: number;
-                    } | null;
-                    /**
-                     * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                     * @default false
-                     */
-                    mobile?: boolean;
-                    /**
-                     * @description Where pages that ask for the position find the browser. Needs a browser.
-                     * @default null
-                     * @example {
-                     *       "latitude": 52.52,
-                     *       "longitude": 13.405
-                     *     }
-                     */
-                    geolocation?: {
-                        latitude: number;
-                        longitude: number;
-                        /** @description In metres; 10 unless given. */
-                        accuracy?: number;
-                    } | null;
-                    /**
-                     * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                     * @default null
-                     * @example de-DE
-                     */
-                    locale?: string | null;
-                    /**
-                     * @description Time zone of the browser. Needs a browser.
-                     * @default null
-                     * @example Europe/Berlin
-                     */
-                    timezone?: string | null;
-                    /**
-                     * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                     * @default null
-                     */
-                    session?: string | null;
-                    /**
-                     * @description The way out. Without it, as policy and need say.
-                     * @default null
-                     * @example {
-                     *       "tier": "residential",
-                     *       "country": "de"
-                     *     }
-                     */
-                    proxy?: {
-                        /**
-                         * @description Kind of proxy, from cheap to trusted.
-                         * @enum {string}
-                         */
-                        tier?: "datacenter" | "residential" | "mobile";
-                        /** @description Where the proxy is to be, `de` for Germany. */
-                        country?: string;
-                        /**
-                         * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                         * @enum {string}
-                         */
-                        maxTier?: "datacenter" | "residential" | "mobile";
-                        /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                        url?: string;
-                        /** @description Several proxies of your own, which are used in turn. */
-                        urls?: string[];
-                    } | null;
-                    /**
-                     * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                     * @default null
-                     */
-                    identity?: ("bot" | "browser") | null;
-                    /**
-                     * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                     * @default null
-                     */
-                    identityBrowser?: ("firefox" | "safari") | null;
-                    /**
-                     * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                     * @default 30000
-                     */
-                    timeoutMs?: number;
-                    /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                    taskTimeoutMs?: number;
-                    /**
-                     * @description Tries per URL, the first one included.
-                     * @default 3
-                     */
-                    maxAttempts?: number;
-                    /**
-                     * @description Largest body that is read, after decompression.
-                     * @default 10485760
-                     */
-                    maxBodyBytes?: number;
-                    /**
-                     * @description `false` is refused unless the operator’s policy consents to that for the host.
-                     * @default true
-                     */
-                    obeyRobots?: boolean;
-                    /**
-                     * @description HTTP method.
-                     * @default GET
-                     * @enum {string}
-                     */
-                    method?: "GET" | "POST";
-                    /**
-                     * @description Request body; needs `method: "POST"`.
-                     * @default null
-                     */
-                    body?: string | null;
-                    /**
-                     * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-                     * @default 0
-                     */
-                    maxAge?: number | string;
-                    /**
-                     * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                     * @default false
-                     */
-                    snapshots?: boolean;
-                    /**
-                     * @description Make the pages of the job findable by `GET /v1/search`.
-                     * @default false
-                     */
-                    search?: boolean;
-                    /**
-                     * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                     * @default false
-                     */
-                    lake?: boolean;
-                    /**
-                     * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                     * @default []
-                     * @example [
-                     *       {
-                     *         "type": "full",
-                     *         "format": "csv"
-                     *       }
-                     *     ]
-                     */
-                    exports?: {
-                        /**
-                         * @description What the file has.
-                         * @enum {string}
-                         */
-                        type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                        /**
-                         * @description How it is written.
-                         * @enum {string}
-                         */
-                        format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                    }[];
-                    /**
-                     * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                     * @default null
-                     * @example {
-                     *       "bodies": "24h",
-                     *       "jobs": "30d"
-                     *     }
-                     */
-                    retention?: {
-                        /**
-                         * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                         * @default null
-                         */
-                        bodies?: (number | string) | null;
-                        /**
-                         * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                         * @default null
-                         */
-                        artifacts?: (number | string) | null;
-                        /**
-                         * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                         * @default null
-                         */
-                        records?: (number | string) | null;
-                        /**
-                         * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                         * @default null
-                         */
-                        ledger?: (number | string) | null;
-                        /**
-                         * @description How long an ended job is kept at all; null: as the account and the installation say.
-                         * @default null
-                         */
-                        jobs?: (number | string) | null;
-                        /**
-                         * @description How long exports are kept after they were written; null: as the account and the installation say.
-                         * @default null
-                         */
-                        exports?: (number | string) | null;
-                    } | null;
-                    /**
-                     * @description Answer 202 with the job at once instead of waiting for the result.
-                     * @default false
-                     */
-                    async?: boolean;
-                    /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                    webhook?: {
-                        /** @description Where the events of this job are sent: an http or https URL. */
-                        url: string;
-                        /**
-                         * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                         * @default [
-                         *       "job.completed",
-                         *       "job.partially_completed",
-                         *       "job.failed",
-                         *       "job.cancelled"
-                         *     ]
-                         */
-                        events?: string[];
-                        /** @description Signs what is sent. Without one, messages are not signed. */
-                        secret?: string;
-                        /** @description Sent along, such as `Authorization`. */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                    };
-                };
+                "application/json": components["schemas"]["ScrapeRequest"];
             };
         };
         responses: {
@@ -4755,559 +7767,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    /** @description The pages to fetch; a URL given twice is fetched once. */
-                    urls: string[];
-                    /**
-                     * @description Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-                     * @default false
-                     */
-                    ignoreInvalidUrls?: boolean;
-                    /**
-                     * @description How each page is fetched.
-                     * @default {}
-                     */
-                    options?: {
-                        /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                         * @default auto
-                         */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                        /**
-                         * @description Formats that are kept of each page and returned.
-                         * @default [
-                         *       "metadata",
-                         *       "links"
-                         *     ]
-                         * @example [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         */
-                        formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                        /**
-                         * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                         * @default false
-                         */
-                        inline?: boolean;
-                        /**
-                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                         * @default {}
-                         */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                         * @default []
-                         * @example [
-                         *       "X-Request-Id"
-                         *     ]
-                         */
-                        crossOriginHeaders?: string[];
-                        /**
-                         * @description Cookies to send to the origin of the URL.
-                         * @default {}
-                         */
-                        cookies?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                         * @default null
-                         */
-                        extract?: {
-                            /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                             * @default null
-                             */
-                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                            /**
-                             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                             * @default null
-                             * @example {
-                             *       "title": "h1",
-                             *       "price": {
-                             *         "css": ".price",
-                             *         "type": "price"
-                             *       }
-                             *     }
-                             */
-                            rules?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description JSON Schema that the result of the rules is checked against.
-                             * @default null
-                             */
-                            schema?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description Ask the language model of the settings for required fields that the rules left empty.
-                             * @default false
-                             */
-                            llm?: boolean | {
-                                /** @description Fields that are judgements: their values need not stand on the page. */
-                                derived: "all" | string[];
-                            };
-                        } | null;
-                        /**
-                         * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                         * @default true
-                         */
-                        onlyMainContent?: boolean;
-                        /**
-                         * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                         * @default []
-                         * @example [
-                         *       "main",
-                         *       ".reviews"
-                         *     ]
-                         */
-                        includeTags?: string[];
-                        /**
-                         * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                         * @default []
-                         * @example [
-                         *       ".advertisement",
-                         *       "footer"
-                         *     ]
-                         */
-                        excludeTags?: string[];
-                        /**
-                         * @description What to wait for before the page is read. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "selector": "#results"
-                         *     }
-                         */
-                        wait?: {
-                            /** @description Until an element matches. */
-                            selector?: string;
-                            /** @description So long, after everything else that is waited for. */
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                        } | null;
-                        /**
-                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                         * @default null
-                         */
-                        scroll?: (boolean | {
-                            /** @description Screens to go at most; 20 unless given. */
-                            maxSteps?: number;
-                            /** @description Pause after each; 150 unless given. */
-                            pauseMs?: number;
-                        }) | null;
-                        /**
-                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "click",
-                         *         "selector": "#more"
-                         *       },
-                         *       {
-                         *         "type": "wait",
-                         *         "selector": ".item:nth-child(20)"
-                         *       }
-                         *     ]
-                         */
-                        actions?: ({
-                            /** @enum {string} */
-                            type: "click";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "hover";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "back";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "upload";
-                            /** @description An `<input type="file">`. */
-                            selector: string;
-                            files: {
-                                name: string;
-                                /** @description `application/octet-stream` unless given. */
-                                contentType?: string;
-                                /**
-                                 * Format: byte
-                                 * @description The bytes of the file.
-                                 */
-                                base64: string;
-                            }[];
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "type";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            text: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "press";
-                            /** @description `Enter`, `a`, `Control+A` … */
-                            key: string;
-                            /** @description Where; else wherever the focus is. */
-                            selector?: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "select";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Value or label of the option. */
-                            value: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "wait";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector?: string;
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "scroll";
-                            /** @description Until this element is in sight. */
-                            selector?: string;
-                            /** @description Else one screen down. */
-                            pixels?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "evaluate";
-                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                            script: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "screenshot";
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        })[];
-                        /**
-                         * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "fullPage": true
-                         *     }
-                         */
-                        screenshot?: {
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                        } | null;
-                        /**
-                         * @description What a browser need not load.
-                         * @default []
-                         */
-                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                        /**
-                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "width": 1920,
-                         *       "height": 1080
-                         *     }
-                         */
-                        viewport?: {
-                            width: number;
-                            height: number;
-                        } | null;
-                        /**
-                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                         * @default false
-                         */
-                        mobile?: boolean;
-                        /**
-                         * @description Where pages that ask for the position find the browser. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "latitude": 52.52,
-                         *       "longitude": 13.405
-                         *     }
-                         */
-                        geolocation?: {
-                            latitude: number;
-                            longitude: number;
-                            /** @description In metres; 10 unless given. */
-                            accuracy?: number;
-                        } | null;
-                        /**
-                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                         * @default null
-                         * @example de-DE
-                         */
-                        locale?: string | null;
-                        /**
-                         * @description Time zone of the browser. Needs a browser.
-                         * @default null
-                         * @example Europe/Berlin
-                         */
-                        timezone?: string | null;
-                        /**
-                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                         * @default null
-                         */
-                        session?: string | null;
-                        /**
-                         * @description The way out. Without it, as policy and need say.
-                         * @default null
-                         * @example {
-                         *       "tier": "residential",
-                         *       "country": "de"
-                         *     }
-                         */
-                        proxy?: {
-                            /**
-                             * @description Kind of proxy, from cheap to trusted.
-                             * @enum {string}
-                             */
-                            tier?: "datacenter" | "residential" | "mobile";
-                            /** @description Where the proxy is to be, `de` for Germany. */
-                            country?: string;
-                            /**
-                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                             * @enum {string}
-                             */
-                            maxTier?: "datacenter" | "residential" | "mobile";
-                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                            url?: string;
-                            /** @description Several proxies of your own, which are used in turn. */
-                            urls?: string[];
-                        } | null;
-                        /**
-                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                         * @default null
-                         */
-                        identity?: ("bot" | "browser") | null;
-                        /**
-                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                         * @default null
-                         */
-                        identityBrowser?: ("firefox" | "safari") | null;
-                        /**
-                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                         * @default 30000
-                         */
-                        timeoutMs?: number;
-                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                        taskTimeoutMs?: number;
-                        /**
-                         * @description Tries per URL, the first one included.
-                         * @default 3
-                         */
-                        maxAttempts?: number;
-                        /**
-                         * @description Largest body that is read, after decompression.
-                         * @default 10485760
-                         */
-                        maxBodyBytes?: number;
-                        /**
-                         * @description `false` is refused unless the operator’s policy consents to that for the host.
-                         * @default true
-                         */
-                        obeyRobots?: boolean;
-                        /**
-                         * @description HTTP method.
-                         * @default GET
-                         * @enum {string}
-                         */
-                        method?: "GET" | "POST";
-                        /**
-                         * @description Request body; needs `method: "POST"`.
-                         * @default null
-                         */
-                        body?: string | null;
-                        /**
-                         * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-                         * @default 0
-                         */
-                        maxAge?: number | string;
-                    };
-                    /**
-                     * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-                     * @default []
-                     */
-                    ignoreQueryParameters?: string[];
-                    /**
-                     * @description Bytes the job may download before it stops; null: no limit.
-                     * @default null
-                     */
-                    maxBytes?: number | null;
-                    /**
-                     * @description Time after which the job stops; null: no limit.
-                     * @default null
-                     */
-                    maxDurationMs?: number | null;
-                    /**
-                     * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-                     * @default null
-                     */
-                    maxBrowserMs?: number | null;
-                    /**
-                     * @description Bytes the job may download through proxies before it stops; null: no limit.
-                     * @default null
-                     */
-                    maxProxyBytes?: number | null;
-                    /**
-                     * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-                     * @default null
-                     */
-                    maxCredits?: number | null;
-                    /**
-                     * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-                     * @default null
-                     */
-                    concurrency?: number | null;
-                    /**
-                     * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                     * @default null
-                     * @example {
-                     *       "bodies": "24h",
-                     *       "jobs": "30d"
-                     *     }
-                     */
-                    retention?: {
-                        /**
-                         * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                         * @default null
-                         */
-                        bodies?: (number | string) | null;
-                        /**
-                         * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                         * @default null
-                         */
-                        artifacts?: (number | string) | null;
-                        /**
-                         * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                         * @default null
-                         */
-                        records?: (number | string) | null;
-                        /**
-                         * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                         * @default null
-                         */
-                        ledger?: (number | string) | null;
-                        /**
-                         * @description How long an ended job is kept at all; null: as the account and the installation say.
-                         * @default null
-                         */
-                        jobs?: (number | string) | null;
-                        /**
-                         * @description How long exports are kept after they were written; null: as the account and the installation say.
-                         * @default null
-                         */
-                        exports?: (number | string) | null;
-                    } | null;
-                    /**
-                     * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                     * @default false
-                     */
-                    snapshots?: boolean;
-                    /**
-                     * @description Make the pages of the job findable by `GET /v1/search`.
-                     * @default false
-                     */
-                    search?: boolean;
-                    /**
-                     * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                     * @default false
-                     */
-                    lake?: boolean;
-                    /**
-                     * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                     * @default []
-                     * @example [
-                     *       {
-                     *         "type": "full",
-                     *         "format": "csv"
-                     *       }
-                     *     ]
-                     */
-                    exports?: {
-                        /**
-                         * @description What the file has.
-                         * @enum {string}
-                         */
-                        type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                        /**
-                         * @description How it is written.
-                         * @enum {string}
-                         */
-                        format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                    }[];
-                    /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                    webhook?: {
-                        /** @description Where the events of this job are sent: an http or https URL. */
-                        url: string;
-                        /**
-                         * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                         * @default [
-                         *       "job.completed",
-                         *       "job.partially_completed",
-                         *       "job.failed",
-                         *       "job.cancelled"
-                         *     ]
-                         */
-                        events?: string[];
-                        /** @description Signs what is sent. Without one, messages are not signed. */
-                        secret?: string;
-                        /** @description Sent along, such as `Authorization`. */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                    };
-                };
+                "application/json": components["schemas"]["BatchRequest"];
             };
         };
         responses: {
@@ -5365,724 +7825,7 @@ export interface operations {
                  *       "maxDepth": 3
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description Where the crawl starts.
-                     * @default []
-                     */
-                    urls?: string[];
-                    /**
-                     * @description Sitemaps to start from.
-                     * @default []
-                     */
-                    sitemapUrls?: string[];
-                    /**
-                     * @description Pages to fetch at most; null: no limit.
-                     * @default 10000
-                     */
-                    maxPages?: number | null;
-                    /**
-                     * @description Links to follow from a seed at most; null: no limit.
-                     * @default null
-                     */
-                    maxDepth?: number | null;
-                    /**
-                     * @description Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-                     * @default []
-                     */
-                    allowedDomains?: string[];
-                    /**
-                     * @description Follow links to subdomains of the allowed hosts.
-                     * @default false
-                     */
-                    allowSubdomains?: boolean;
-                    /**
-                     * @description Follow links to any host.
-                     * @default false
-                     */
-                    allowExternal?: boolean;
-                    /**
-                     * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                     * @default []
-                     */
-                    include?: string[];
-                    /**
-                     * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                     * @default []
-                     */
-                    exclude?: string[];
-                    /**
-                     * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-                     * @default []
-                     */
-                    ignoreQueryParameters?: string[];
-                    /**
-                     * @description Treat URLs that differ after `#` as different pages.
-                     * @default false
-                     */
-                    keepFragment?: boolean;
-                    /**
-                     * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-                     * @default include
-                     * @enum {string}
-                     */
-                    sitemap?: "skip" | "include" | "only";
-                    /**
-                     * @description Do not follow links marked nofollow.
-                     * @default true
-                     */
-                    obeyNofollow?: boolean;
-                    /**
-                     * @description Do not keep pages marked noindex.
-                     * @default true
-                     */
-                    obeyNoindex?: boolean;
-                    /**
-                     * @description Treat rel=canonical as the same page.
-                     * @default true
-                     */
-                    followCanonical?: boolean;
-                    /**
-                     * @description Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-                     * @default true
-                     */
-                    avoidQueryTraps?: boolean;
-                    /**
-                     * @description Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-                     * @default false
-                     */
-                    ifModified?: boolean;
-                    /**
-                     * @description What becomes of pages whose URL matches; the first route that fits decides.
-                     * @default []
-                     * @example [
-                     *       {
-                     *         "match": "/category/*",
-                     *         "keep": false
-                     *       },
-                     *       {
-                     *         "match": "/product/*",
-                     *         "follow": false,
-                     *         "options": {
-                     *           "extract": {
-                     *             "type": "product"
-                     *           }
-                     *         }
-                     *       }
-                     *     ]
-                     */
-                    routes?: {
-                        /** @description Patterns as in `include`. */
-                        match: string | string[];
-                        /**
-                         * @description `false`: the page is fetched for its links and not kept.
-                         * @default true
-                         */
-                        keep?: boolean;
-                        /**
-                         * @description `false`: the links of the page are not followed.
-                         * @default true
-                         */
-                        follow?: boolean;
-                        /**
-                         * @description In place of the options of the crawl.
-                         * @default {}
-                         */
-                        options?: {
-                            /**
-                             * @description How these pages are fetched.
-                             * @enum {string}
-                             */
-                            engine?: "auto" | "http" | "browser";
-                            /** @description Formats that are kept. */
-                            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                            /** @description What to read out of these pages. */
-                            extract?: {
-                                /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                 * @default null
-                                 */
-                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                /**
-                                 * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                 * @default null
-                                 * @example {
-                                 *       "title": "h1",
-                                 *       "price": {
-                                 *         "css": ".price",
-                                 *         "type": "price"
-                                 *       }
-                                 *     }
-                                 */
-                                rules?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description JSON Schema that the result of the rules is checked against.
-                                 * @default null
-                                 */
-                                schema?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description Ask the language model of the settings for required fields that the rules left empty.
-                                 * @default false
-                                 */
-                                llm?: boolean | {
-                                    /** @description Fields that are judgements: their values need not stand on the page. */
-                                    derived: "all" | string[];
-                                };
-                            } | null;
-                            /** @description What to wait for before the page is read. */
-                            wait?: {
-                                /** @description Until an element matches. */
-                                selector?: string;
-                                /** @description So long, after everything else that is waited for. */
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                            } | null;
-                            /** @description Go down the page until it grows no more. */
-                            scroll?: (boolean | {
-                                /** @description Screens to go at most; 20 unless given. */
-                                maxSteps?: number;
-                                /** @description Pause after each; 150 unless given. */
-                                pauseMs?: number;
-                            }) | null;
-                        };
-                    }[];
-                    /**
-                     * @description Bytes the job may download before it stops; null: no limit.
-                     * @default null
-                     */
-                    maxBytes?: number | null;
-                    /**
-                     * @description Time after which the job stops; null: no limit.
-                     * @default null
-                     */
-                    maxDurationMs?: number | null;
-                    /**
-                     * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-                     * @default null
-                     */
-                    maxBrowserMs?: number | null;
-                    /**
-                     * @description Bytes the job may download through proxies before it stops; null: no limit.
-                     * @default null
-                     */
-                    maxProxyBytes?: number | null;
-                    /**
-                     * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-                     * @default null
-                     */
-                    maxCredits?: number | null;
-                    /**
-                     * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-                     * @default null
-                     */
-                    concurrency?: number | null;
-                    /**
-                     * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                     * @default null
-                     * @example {
-                     *       "bodies": "24h",
-                     *       "jobs": "30d"
-                     *     }
-                     */
-                    retention?: {
-                        /**
-                         * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                         * @default null
-                         */
-                        bodies?: (number | string) | null;
-                        /**
-                         * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                         * @default null
-                         */
-                        artifacts?: (number | string) | null;
-                        /**
-                         * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                         * @default null
-                         */
-                        records?: (number | string) | null;
-                        /**
-                         * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                         * @default null
-                         */
-                        ledger?: (number | string) | null;
-                        /**
-                         * @description How long an ended job is kept at all; null: as the account and the installation say.
-                         * @default null
-                         */
-                        jobs?: (number | string) | null;
-                        /**
-                         * @description How long exports are kept after they were written; null: as the account and the installation say.
-                         * @default null
-                         */
-                        exports?: (number | string) | null;
-                    } | null;
-                    /**
-                     * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                     * @default false
-                     */
-                    snapshots?: boolean;
-                    /**
-                     * @description Make the pages of the job findable by `GET /v1/search`.
-                     * @default false
-                     */
-                    search?: boolean;
-                    /**
-                     * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                     * @default false
-                     */
-                    lake?: boolean;
-                    /**
-                     * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                     * @default []
-                     * @example [
-                     *       {
-                     *         "type": "full",
-                     *         "format": "csv"
-                     *       }
-                     *     ]
-                     */
-                    exports?: {
-                        /**
-                         * @description What the file has.
-                         * @enum {string}
-                         */
-                        type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                        /**
-                         * @description How it is written.
-                         * @enum {string}
-                         */
-                        format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                    }[];
-                    /**
-                     * @description Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-                     * @default null
-                     */
-                    maxLoginWalls?: number | null;
-                    /**
-                     * @description How each page is fetched.
-                     * @default {}
-                     */
-                    options?: {
-                        /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                         * @default auto
-                         */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                        /**
-                         * @description Formats that are kept of each page and returned.
-                         * @default [
-                         *       "metadata",
-                         *       "links"
-                         *     ]
-                         * @example [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         */
-                        formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                        /**
-                         * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                         * @default false
-                         */
-                        inline?: boolean;
-                        /**
-                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                         * @default {}
-                         */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                         * @default []
-                         * @example [
-                         *       "X-Request-Id"
-                         *     ]
-                         */
-                        crossOriginHeaders?: string[];
-                        /**
-                         * @description Cookies to send to the origin of the URL.
-                         * @default {}
-                         */
-                        cookies?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                         * @default null
-                         */
-                        extract?: {
-                            /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                             * @default null
-                             */
-                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                            /**
-                             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                             * @default null
-                             * @example {
-                             *       "title": "h1",
-                             *       "price": {
-                             *         "css": ".price",
-                             *         "type": "price"
-                             *       }
-                             *     }
-                             */
-                            rules?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description JSON Schema that the result of the rules is checked against.
-                             * @default null
-                             */
-                            schema?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description Ask the language model of the settings for required fields that the rules left empty.
-                             * @default false
-                             */
-                            llm?: boolean | {
-                                /** @description Fields that are judgements: their values need not stand on the page. */
-                                derived: "all" | string[];
-                            };
-                        } | null;
-                        /**
-                         * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                         * @default true
-                         */
-                        onlyMainContent?: boolean;
-                        /**
-                         * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                         * @default []
-                         * @example [
-                         *       "main",
-                         *       ".reviews"
-                         *     ]
-                         */
-                        includeTags?: string[];
-                        /**
-                         * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                         * @default []
-                         * @example [
-                         *       ".advertisement",
-                         *       "footer"
-                         *     ]
-                         */
-                        excludeTags?: string[];
-                        /**
-                         * @description What to wait for before the page is read. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "selector": "#results"
-                         *     }
-                         */
-                        wait?: {
-                            /** @description Until an element matches. */
-                            selector?: string;
-                            /** @description So long, after everything else that is waited for. */
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                        } | null;
-                        /**
-                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                         * @default null
-                         */
-                        scroll?: (boolean | {
-                            /** @description Screens to go at most; 20 unless given. */
-                            maxSteps?: number;
-                            /** @description Pause after each; 150 unless given. */
-                            pauseMs?: number;
-                        }) | null;
-                        /**
-                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "click",
-                         *         "selector": "#more"
-                         *       },
-                         *       {
-                         *         "type": "wait",
-                         *         "selector": ".item:nth-child(20)"
-                         *       }
-                         *     ]
-                         */
-                        actions?: ({
-                            /** @enum {string} */
-                            type: "click";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "hover";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "back";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "upload";
-                            /** @description An `<input type="file">`. */
-                            selector: string;
-                            files: {
-                                name: string;
-                                /** @description `application/octet-stream` unless given. */
-                                contentType?: string;
-                                /**
-                                 * Format: byte
-                                 * @description The bytes of the file.
-                                 */
-                                base64: string;
-                            }[];
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "type";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            text: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "press";
-                            /** @description `Enter`, `a`, `Control+A` … */
-                            key: string;
-                            /** @description Where; else wherever the focus is. */
-                            selector?: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "select";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Value or label of the option. */
-                            value: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "wait";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector?: string;
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "scroll";
-                            /** @description Until this element is in sight. */
-                            selector?: string;
-                            /** @description Else one screen down. */
-                            pixels?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "evaluate";
-                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                            script: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "screenshot";
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        })[];
-                        /**
-                         * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "fullPage": true
-                         *     }
-                         */
-                        screenshot?: {
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                        } | null;
-                        /**
-                         * @description What a browser need not load.
-                         * @default []
-                         */
-                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                        /**
-                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "width": 1920,
-                         *       "height": 1080
-                         *     }
-                         */
-                        viewport?: {
-                            width: number;
-                            height: number;
-                        } | null;
-                        /**
-                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                         * @default false
-                         */
-                        mobile?: boolean;
-                        /**
-                         * @description Where pages that ask for the position find the browser. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "latitude": 52.52,
-                         *       "longitude": 13.405
-                         *     }
-                         */
-                        geolocation?: {
-                            latitude: number;
-                            longitude: number;
-                            /** @description In metres; 10 unless given. */
-                            accuracy?: number;
-                        } | null;
-                        /**
-                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                         * @default null
-                         * @example de-DE
-                         */
-                        locale?: string | null;
-                        /**
-                         * @description Time zone of the browser. Needs a browser.
-                         * @default null
-                         * @example Europe/Berlin
-                         */
-                        timezone?: string | null;
-                        /**
-                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                         * @default null
-                         */
-                        session?: string | null;
-                        /**
-                         * @description The way out. Without it, as policy and need say.
-                         * @default null
-                         * @example {
-                         *       "tier": "residential",
-                         *       "country": "de"
-                         *     }
-                         */
-                        proxy?: {
-                            /**
-                             * @description Kind of proxy, from cheap to trusted.
-                             * @enum {string}
-                             */
-                            tier?: "datacenter" | "residential" | "mobile";
-                            /** @description Where the proxy is to be, `de` for Germany. */
-                            country?: string;
-                            /**
-                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                             * @enum {string}
-                             */
-                            maxTier?: "datacenter" | "residential" | "mobile";
-                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                            url?: string;
-                            /** @description Several proxies of your own, which are used in turn. */
-                            urls?: string[];
-                        } | null;
-                        /**
-                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                         * @default null
-                         */
-                        identity?: ("bot" | "browser") | null;
-                        /**
-                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                         * @default null
-                         */
-                        identityBrowser?: ("firefox" | "safari") | null;
-                        /**
-                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                         * @default 30000
-                         */
-                        timeoutMs?: number;
-                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                        taskTimeoutMs?: number;
-                        /**
-                         * @description Tries per URL, the first one included.
-                         * @default 3
-                         */
-                        maxAttempts?: number;
-                        /**
-                         * @description Largest body that is read, after decompression.
-                         * @default 10485760
-                         */
-                        maxBodyBytes?: number;
-                        /**
-                         * @description `false` is refused unless the operator’s policy consents to that for the host.
-                         * @default true
-                         */
-                        obeyRobots?: boolean;
-                    };
-                    /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                    webhook?: {
-                        /** @description Where the events of this job are sent: an http or https URL. */
-                        url: string;
-                        /**
-                         * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                         * @default [
-                         *       "job.completed",
-                         *       "job.partially_completed",
-                         *       "job.failed",
-                         *       "job.cancelled"
-                         *     ]
-                         */
-                        events?: string[];
-                        /** @description Signs what is sent. Without one, messages are not signed. */
-                        secret?: string;
-                        /** @description Sent along, such as `Authorization`. */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                    };
-                };
+                "application/json": components["schemas"]["CrawlRequest"];
             };
         };
         responses: {
@@ -6136,393 +7879,7 @@ export interface operations {
                  *       "url": "https://example.com/"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description The site, or the part of it to start from.
-                     * @example https://example.com/
-                     */
-                    url: string;
-                    /**
-                     * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-                     * @default include
-                     * @enum {string}
-                     */
-                    sitemap?: "skip" | "include" | "only";
-                    /**
-                     * @description Only URLs that match one are listed; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                     * @default []
-                     */
-                    include?: string[];
-                    /**
-                     * @description URLs that match one are not listed. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                     * @default []
-                     */
-                    exclude?: string[];
-                    /**
-                     * @description List URLs on subdomains too.
-                     * @default false
-                     */
-                    allowSubdomains?: boolean;
-                    /**
-                     * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-                     * @default []
-                     */
-                    ignoreQueryParameters?: string[];
-                    /**
-                     * @description Words that the address or the title of a URL must have; those with them in the title come first.
-                     * @default null
-                     */
-                    search?: string | null;
-                    /**
-                     * @description URLs in the answer at most.
-                     * @default 5000
-                     */
-                    limit?: number;
-                    /**
-                     * @description Time to wait for the list; the job goes on afterwards.
-                     * @default 60000
-                     */
-                    timeoutMs?: number;
-                    /**
-                     * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                     * @default null
-                     * @example {
-                     *       "bodies": "24h",
-                     *       "jobs": "30d"
-                     *     }
-                     */
-                    retention?: {
-                        /**
-                         * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                         * @default null
-                         */
-                        bodies?: (number | string) | null;
-                        /**
-                         * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                         * @default null
-                         */
-                        artifacts?: (number | string) | null;
-                        /**
-                         * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                         * @default null
-                         */
-                        records?: (number | string) | null;
-                        /**
-                         * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                         * @default null
-                         */
-                        ledger?: (number | string) | null;
-                        /**
-                         * @description How long an ended job is kept at all; null: as the account and the installation say.
-                         * @default null
-                         */
-                        jobs?: (number | string) | null;
-                        /**
-                         * @description How long exports are kept after they were written; null: as the account and the installation say.
-                         * @default null
-                         */
-                        exports?: (number | string) | null;
-                    } | null;
-                    /**
-                     * @description Answer 202 with the job at once instead of waiting for the result.
-                     * @default false
-                     */
-                    async?: boolean;
-                    /**
-                     * @description How the start page and the sitemaps are fetched.
-                     * @default {}
-                     */
-                    options?: {
-                        /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                         * @default auto
-                         */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                        /**
-                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                         * @default {}
-                         */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                         * @default []
-                         * @example [
-                         *       "X-Request-Id"
-                         *     ]
-                         */
-                        crossOriginHeaders?: string[];
-                        /**
-                         * @description Cookies to send to the origin of the URL.
-                         * @default {}
-                         */
-                        cookies?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description What to wait for before the page is read. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "selector": "#results"
-                         *     }
-                         */
-                        wait?: {
-                            /** @description Until an element matches. */
-                            selector?: string;
-                            /** @description So long, after everything else that is waited for. */
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                        } | null;
-                        /**
-                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                         * @default null
-                         */
-                        scroll?: (boolean | {
-                            /** @description Screens to go at most; 20 unless given. */
-                            maxSteps?: number;
-                            /** @description Pause after each; 150 unless given. */
-                            pauseMs?: number;
-                        }) | null;
-                        /**
-                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "click",
-                         *         "selector": "#more"
-                         *       },
-                         *       {
-                         *         "type": "wait",
-                         *         "selector": ".item:nth-child(20)"
-                         *       }
-                         *     ]
-                         */
-                        actions?: ({
-                            /** @enum {string} */
-                            type: "click";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "hover";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "back";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "upload";
-                            /** @description An `<input type="file">`. */
-                            selector: string;
-                            files: {
-                                name: string;
-                                /** @description `application/octet-stream` unless given. */
-                                contentType?: string;
-                                /**
-                                 * Format: byte
-                                 * @description The bytes of the file.
-                                 */
-                                base64: string;
-                            }[];
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "type";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            text: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "press";
-                            /** @description `Enter`, `a`, `Control+A` … */
-                            key: string;
-                            /** @description Where; else wherever the focus is. */
-                            selector?: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "select";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Value or label of the option. */
-                            value: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "wait";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector?: string;
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "scroll";
-                            /** @description Until this element is in sight. */
-                            selector?: string;
-                            /** @description Else one screen down. */
-                            pixels?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "evaluate";
-                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                            script: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "screenshot";
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        })[];
-                        /**
-                         * @description What a browser need not load.
-                         * @default []
-                         */
-                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                        /**
-                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "width": 1920,
-                         *       "height": 1080
-                         *     }
-                         */
-                        viewport?: {
-                            width: number;
-                            height: number;
-                        } | null;
-                        /**
-                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                         * @default false
-                         */
-                        mobile?: boolean;
-                        /**
-                         * @description Where pages that ask for the position find the browser. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "latitude": 52.52,
-                         *       "longitude": 13.405
-                         *     }
-                         */
-                        geolocation?: {
-                            latitude: number;
-                            longitude: number;
-                            /** @description In metres; 10 unless given. */
-                            accuracy?: number;
-                        } | null;
-                        /**
-                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                         * @default null
-                         * @example de-DE
-                         */
-                        locale?: string | null;
-                        /**
-                         * @description Time zone of the browser. Needs a browser.
-                         * @default null
-                         * @example Europe/Berlin
-                         */
-                        timezone?: string | null;
-                        /**
-                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                         * @default null
-                         */
-                        session?: string | null;
-                        /**
-                         * @description The way out. Without it, as policy and need say.
-                         * @default null
-                         * @example {
-                         *       "tier": "residential",
-                         *       "country": "de"
-                         *     }
-                         */
-                        proxy?: {
-                            /**
-                             * @description Kind of proxy, from cheap to trusted.
-                             * @enum {string}
-                             */
-                            tier?: "datacenter" | "residential" | "mobile";
-                            /** @description Where the proxy is to be, `de` for Germany. */
-                            country?: string;
-                            /**
-                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                             * @enum {string}
-                             */
-                            maxTier?: "datacenter" | "residential" | "mobile";
-                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                            url?: string;
-                            /** @description Several proxies of your own, which are used in turn. */
-                            urls?: string[];
-                        } | null;
-                        /**
-                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                         * @default null
-                         */
-                        identity?: ("bot" | "browser") | null;
-                        /**
-                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                         * @default null
-                         */
-                        identityBrowser?: ("firefox" | "safari") | null;
-                        /**
-                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                         * @default 30000
-                         */
-                        timeoutMs?: number;
-                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                        taskTimeoutMs?: number;
-                        /**
-                         * @description Tries per URL, the first one included.
-                         * @default 3
-                         */
-                        maxAttempts?: number;
-                        /**
-                         * @description Largest body that is read, after decompression.
-                         * @default 10485760
-                         */
-                        maxBodyBytes?: number;
-                        /**
-                         * @description `false` is refused unless the operator’s policy consents to that for the host.
-                         * @default true
-                         */
-                        obeyRobots?: boolean;
-                    };
-                };
+                "application/json": components["schemas"]["MapRequest"];
             };
         };
         responses: {
@@ -6593,92 +7950,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description The page, or any other text that `contentType` names. */
-                    html: string;
-                    /**
-                     * @description Where it is from: what its links are relative to. Nothing is fetched.
-                     * @example https://example.com/
-                     */
-                    url: string;
-                    /**
-                     * @description What `html` is, e.g. `application/json`.
-                     * @default text/html
-                     */
-                    contentType?: string;
-                    /**
-                     * @description Formats to extract; screenshots, PDFs and XHR require a fetch.
-                     * @default [
-                     *       "metadata",
-                     *       "links",
-                     *       "text"
-                     *     ]
-                     */
-                    formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured")[];
-                    /**
-                     * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                     * @default null
-                     */
-                    extract?: {
-                        /**
-                         * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                         * @default null
-                         */
-                        type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                        /**
-                         * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                         * @default null
-                         * @example {
-                         *       "title": "h1",
-                         *       "price": {
-                         *         "css": ".price",
-                         *         "type": "price"
-                         *       }
-                         *     }
-                         */
-                        rules?: {
-                            [key: string]: unknown;
-                        } | null;
-                        /**
-                         * @description JSON Schema that the result of the rules is checked against.
-                         * @default null
-                         */
-                        schema?: {
-                            [key: string]: unknown;
-                        } | null;
-                        /**
-                         * @description Ask the language model of the settings for required fields that the rules left empty.
-                         * @default false
-                         */
-                        llm?: boolean | {
-                            /** @description Fields that are judgements: their values need not stand on the page. */
-                            derived: "all" | string[];
-                        };
-                    } | null;
-                    /**
-                     * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                     * @default true
-                     */
-                    onlyMainContent?: boolean;
-                    /**
-                     * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                     * @default []
-                     * @example [
-                     *       "main",
-                     *       ".reviews"
-                     *     ]
-                     */
-                    includeTags?: string[];
-                    /**
-                     * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                     * @default []
-                     * @example [
-                     *       ".advertisement",
-                     *       "footer"
-                     *     ]
-                     */
-                    excludeTags?: string[];
-                };
+                "application/json": components["schemas"]["ExtractRequest"];
             };
         };
         responses: {
@@ -6735,1810 +8007,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
-                    job: {
-                        /**
-                         * @description The page to fetch.
-                         * @example https://example.com/
-                         */
-                        url: string;
-                        /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                         * @default auto
-                         */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                        /**
-                         * @description Formats that are kept of each page and returned.
-                         * @default [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         * @example [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         */
-                        formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                        /**
-                         * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                         * @default false
-                         */
-                        inline?: boolean;
-                        /**
-                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                         * @default {}
-                         */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                         * @default []
-                         * @example [
-                         *       "X-Request-Id"
-                         *     ]
-                         */
-                        crossOriginHeaders?: string[];
-                        /**
-                         * @description Cookies to send to the origin of the URL.
-                         * @default {}
-                         */
-                        cookies?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                         * @default null
-                         */
-                        extract?: {
-                            /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                             * @default null
-                             */
-                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                            /**
-                             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                             * @default null
-                             * @example {
-                             *       "title": "h1",
-                             *       "price": {
-                             *         "css": ".price",
-                             *         "type": "price"
-                             *       }
-                             *     }
-                             */
-                            rules?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description JSON Schema that the result of the rules is checked against.
-                             * @default null
-                             */
-                            schema?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description Ask the language model of the settings for required fields that the rules left empty.
-                             * @default false
-                             */
-                            llm?: boolean | {
-                                /** @description Fields that are judgements: their values need not stand on the page. */
-                                derived: "all" | string[];
-                            };
-                        } | null;
-                        /**
-                         * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                         * @default true
-                         */
-                        onlyMainContent?: boolean;
-                        /**
-                         * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                         * @default []
-                         * @example [
-                         *       "main",
-                         *       ".reviews"
-                         *     ]
-                         */
-                        includeTags?: string[];
-                        /**
-                         * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                         * @default []
-                         * @example [
-                         *       ".advertisement",
-                         *       "footer"
-                         *     ]
-                         */
-                        excludeTags?: string[];
-                        /**
-                         * @description What to wait for before the page is read. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "selector": "#results"
-                         *     }
-                         */
-                        wait?: {
-                            /** @description Until an element matches. */
-                            selector?: string;
-                            /** @description So long, after everything else that is waited for. */
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                        } | null;
-                        /**
-                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                         * @default null
-                         */
-                        scroll?: (boolean | {
-                            /** @description Screens to go at most; 20 unless given. */
-                            maxSteps?: number;
-                            /** @description Pause after each; 150 unless given. */
-                            pauseMs?: number;
-                        }) | null;
-                        /**
-                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "click",
-                         *         "selector": "#more"
-                         *       },
-                         *       {
-                         *         "type": "wait",
-                         *         "selector": ".item:nth-child(20)"
-                         *       }
-                         *     ]
-                         */
-                        actions?: ({
-                            /** @enum {string} */
-                            type: "click";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "hover";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "back";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "upload";
-                            /** @description An `<input type="file">`. */
-                            selector: string;
-                            files: {
-                                name: string;
-                                /** @description `application/octet-stream` unless given. */
-                                contentType?: string;
-                                /**
-                                 * Format: byte
-                                 * @description The bytes of the file.
-                                 */
-                                base64: string;
-                            }[];
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "type";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            text: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "press";
-                            /** @description `Enter`, `a`, `Control+A` … */
-                            key: string;
-                            /** @description Where; else wherever the focus is. */
-                            selector?: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "select";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Value or label of the option. */
-                            value: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "wait";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector?: string;
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "scroll";
-                            /** @description Until this element is in sight. */
-                            selector?: string;
-                            /** @description Else one screen down. */
-                            pixels?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "evaluate";
-                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                            script: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "screenshot";
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        })[];
-                        /**
-                         * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "fullPage": true
-                         *     }
-                         */
-                        screenshot?: {
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                        } | null;
-                        /**
-                         * @description What a browser need not load.
-                         * @default []
-                         */
-                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                        /**
-                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "width": 1920,
-                         *       "height": 1080
-                         *     }
-                         */
-                        viewport?: {
-                            width: number;
-                            height: number;
-                        } | null;
-                        /**
-                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                         * @default false
-                         */
-                        mobile?: boolean;
-                        /**
-                         * @description Where pages that ask for the position find the browser. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "latitude": 52.52,
-                         *       "longitude": 13.405
-                         *     }
-                         */
-                        geolocation?: {
-                            latitude: number;
-                            longitude: number;
-                            /** @description In metres; 10 unless given. */
-                            accuracy?: number;
-                        } | null;
-                        /**
-                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                         * @default null
-                         * @example de-DE
-                         */
-                        locale?: string | null;
-                        /**
-                         * @description Time zone of the browser. Needs a browser.
-                         * @default null
-                         * @example Europe/Berlin
-                         */
-                        timezone?: string | null;
-                        /**
-                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                         * @default null
-                         */
-                        session?: string | null;
-                        /**
-                         * @description The way out. Without it, as policy and need say.
-                         * @default null
-                         * @example {
-                         *       "tier": "residential",
-                         *       "country": "de"
-                         *     }
-                         */
-                        proxy?: {
-                            /**
-                             * @description Kind of proxy, from cheap to trusted.
-                             * @enum {string}
-                             */
-                            tier?: "datacenter" | "residential" | "mobile";
-                            /** @description Where the proxy is to be, `de` for Germany. */
-                            country?: string;
-                            /**
-                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                             * @enum {string}
-                             */
-                            maxTier?: "datacenter" | "residential" | "mobile";
-                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                            url?: string;
-                            /** @description Several proxies of your own, which are used in turn. */
-                            urls?: string[];
-                        } | null;
-                        /**
-                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                         * @default null
-                         */
-                        identity?: ("bot" | "browser") | null;
-                        /**
-                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                         * @default null
-                         */
-                        identityBrowser?: ("firefox" | "safari") | null;
-                        /**
-                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                         * @default 30000
-                         */
-                        timeoutMs?: number;
-                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                        taskTimeoutMs?: number;
-                        /**
-                         * @description Tries per URL, the first one included.
-                         * @default 3
-                         */
-                        maxAttempts?: number;
-                        /**
-                         * @description Largest body that is read, after decompression.
-                         * @default 10485760
-                         */
-                        maxBodyBytes?: number;
-                        /**
-                         * @description `false` is refused unless the operator’s policy consents to that for the host.
-                         * @default true
-                         */
-                        obeyRobots?: boolean;
-                        /**
-                         * @description HTTP method.
-                         * @default GET
-                         * @enum {string}
-                         */
-                        method?: "GET" | "POST";
-                        /**
-                         * @description Request body; needs `method: "POST"`.
-                         * @default null
-                         */
-                        body?: string | null;
-                        /**
-                         * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-                         * @default 0
-                         */
-                        maxAge?: number | string;
-                        /**
-                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                         * @default false
-                         */
-                        snapshots?: boolean;
-                        /**
-                         * @description Make the pages of the job findable by `GET /v1/search`.
-                         * @default false
-                         */
-                        search?: boolean;
-                        /**
-                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                         * @default false
-                         */
-                        lake?: boolean;
-                        /**
-                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "full",
-                         *         "format": "csv"
-                         *       }
-                         *     ]
-                         */
-                        exports?: {
-                            /**
-                             * @description What the file has.
-                             * @enum {string}
-                             */
-                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                            /**
-                             * @description How it is written.
-                             * @enum {string}
-                             */
-                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                        }[];
-                        /**
-                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                         * @default null
-                         * @example {
-                         *       "bodies": "24h",
-                         *       "jobs": "30d"
-                         *     }
-                         */
-                        retention?: {
-                            /**
-                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                             * @default null
-                             */
-                            bodies?: (number | string) | null;
-                            /**
-                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                             * @default null
-                             */
-                            artifacts?: (number | string) | null;
-                            /**
-                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                             * @default null
-                             */
-                            records?: (number | string) | null;
-                            /**
-                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                             * @default null
-                             */
-                            ledger?: (number | string) | null;
-                            /**
-                             * @description How long an ended job is kept at all; null: as the account and the installation say.
-                             * @default null
-                             */
-                            jobs?: (number | string) | null;
-                            /**
-                             * @description How long exports are kept after they were written; null: as the account and the installation say.
-                             * @default null
-                             */
-                            exports?: (number | string) | null;
-                        } | null;
-                        /**
-                         * @description Answer 202 with the job at once instead of waiting for the result.
-                         * @default false
-                         */
-                        async?: boolean;
-                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                        webhook?: {
-                            /** @description Where the events of this job are sent: an http or https URL. */
-                            url: string;
-                            /**
-                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                             * @default [
-                             *       "job.completed",
-                             *       "job.partially_completed",
-                             *       "job.failed",
-                             *       "job.cancelled"
-                             *     ]
-                             */
-                            events?: string[];
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @enum {string} */
-                        kind: "scrape";
-                    } | {
-                        /** @description The pages to fetch; a URL given twice is fetched once. */
-                        urls: string[];
-                        /**
-                         * @description Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-                         * @default false
-                         */
-                        ignoreInvalidUrls?: boolean;
-                        /**
-                         * @description How each page is fetched.
-                         * @default {}
-                         */
-                        options?: {
-                            /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                             * @default auto
-                             */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                            /**
-                             * @description Formats that are kept of each page and returned.
-                             * @default [
-                             *       "metadata",
-                             *       "links"
-                             *     ]
-                             * @example [
-                             *       "metadata",
-                             *       "links",
-                             *       "text"
-                             *     ]
-                             */
-                            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                            /**
-                             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                             * @default false
-                             */
-                            inline?: boolean;
-                            /**
-                             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                             * @default {}
-                             */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                             * @default []
-                             * @example [
-                             *       "X-Request-Id"
-                             *     ]
-                             */
-                            crossOriginHeaders?: string[];
-                            /**
-                             * @description Cookies to send to the origin of the URL.
-                             * @default {}
-                             */
-                            cookies?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                             * @default null
-                             */
-                            extract?: {
-                                /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                 * @default null
-                                 */
-                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                /**
-                                 * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                 * @default null
-                                 * @example {
-                                 *       "title": "h1",
-                                 *       "price": {
-                                 *         "css": ".price",
-                                 *         "type": "price"
-                                 *       }
-                                 *     }
-                                 */
-                                rules?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description JSON Schema that the result of the rules is checked against.
-                                 * @default null
-                                 */
-                                schema?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description Ask the language model of the settings for required fields that the rules left empty.
-                                 * @default false
-                                 */
-                                llm?: boolean | {
-                                    /** @description Fields that are judgements: their values need not stand on the page. */
-                                    derived: "all" | string[];
-                                };
-                            } | null;
-                            /**
-                             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                             * @default true
-                             */
-                            onlyMainContent?: boolean;
-                            /**
-                             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                             * @default []
-                             * @example [
-                             *       "main",
-                             *       ".reviews"
-                             *     ]
-                             */
-                            includeTags?: string[];
-                            /**
-                             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                             * @default []
-                             * @example [
-                             *       ".advertisement",
-                             *       "footer"
-                             *     ]
-                             */
-                            excludeTags?: string[];
-                            /**
-                             * @description What to wait for before the page is read. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "selector": "#results"
-                             *     }
-                             */
-                            wait?: {
-                                /** @description Until an element matches. */
-                                selector?: string;
-                                /** @description So long, after everything else that is waited for. */
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                            } | null;
-                            /**
-                             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                             * @default null
-                             */
-                            scroll?: (boolean | {
-                                /** @description Screens to go at most; 20 unless given. */
-                                maxSteps?: number;
-                                /** @description Pause after each; 150 unless given. */
-                                pauseMs?: number;
-                            }) | null;
-                            /**
-                             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                             * @default []
-                             * @example [
-                             *       {
-                             *         "type": "click",
-                             *         "selector": "#more"
-                             *       },
-                             *       {
-                             *         "type": "wait",
-                             *         "selector": ".item:nth-child(20)"
-                             *       }
-                             *     ]
-                             */
-                            actions?: ({
-                                /** @enum {string} */
-                                type: "click";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "hover";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "back";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "upload";
-                                /** @description An `<input type="file">`. */
-                                selector: string;
-                                files: {
-                                    name: string;
-                                    /** @description `application/octet-stream` unless given. */
-                                    contentType?: string;
-                                    /**
-                                     * Format: byte
-                                     * @description The bytes of the file.
-                                     */
-                                    base64: string;
-                                }[];
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "type";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                text: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "press";
-                                /** @description `Enter`, `a`, `Control+A` … */
-                                key: string;
-                                /** @description Where; else wherever the focus is. */
-                                selector?: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "select";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Value or label of the option. */
-                                value: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "wait";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector?: string;
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "scroll";
-                                /** @description Until this element is in sight. */
-                                selector?: string;
-                                /** @description Else one screen down. */
-                                pixels?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "evaluate";
-                                /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                                script: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "screenshot";
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            })[];
-                            /**
-                             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "fullPage": true
-                             *     }
-                             */
-                            screenshot?: {
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                            } | null;
-                            /**
-                             * @description What a browser need not load.
-                             * @default []
-                             */
-                            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                            /**
-                             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "width": 1920,
-                             *       "height": 1080
-                             *     }
-                             */
-                            viewport?: {
-                                width: number;
-                                height: number;
-                            } | null;
-                            /**
-                             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                             * @default false
-                             */
-                            mobile?: boolean;
-                            /**
-                             * @description Where pages that ask for the position find the browser. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "latitude": 52.52,
-                             *       "longitude": 13.405
-                             *     }
-                             */
-                            geolocation?: {
-                                latitude: number;
-                                longitude: number;
-                                /** @description In metres; 10 unless given. */
-                                accuracy?: number;
-                            } | null;
-                            /**
-                             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                             * @default null
-                             * @example de-DE
-                             */
-                            locale?: string | null;
-                            /**
-                             * @description Time zone of the browser. Needs a browser.
-                             * @default null
-                             * @example Europe/Berlin
-                             */
-                            timezone?: string | null;
-                            /**
-                             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                             * @default null
-                             */
-                            session?: string | null;
-                            /**
-                             * @description The way out. Without it, as policy and need say.
-                             * @default null
-                             * @example {
-                             *       "tier": "residential",
-                             *       "country": "de"
-                             *     }
-                             */
-                            proxy?: {
-                                /**
-                                 * @description Kind of proxy, from cheap to trusted.
-                                 * @enum {string}
-                                 */
-                                tier?: "datacenter" | "residential" | "mobile";
-                                /** @description Where the proxy is to be, `de` for Germany. */
-                                country?: string;
-                                /**
-                                 * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                                 * @enum {string}
-                                 */
-                                maxTier?: "datacenter" | "residential" | "mobile";
-                                /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                                url?: string;
-                                /** @description Several proxies of your own, which are used in turn. */
-                                urls?: string[];
-                            } | null;
-                            /**
-                             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                             * @default null
-                             */
-                            identity?: ("bot" | "browser") | null;
-                            /**
-                             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                             * @default null
-                             */
-                            identityBrowser?: ("firefox" | "safari") | null;
-                            /**
-                             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                             * @default 30000
-                             */
-                            timeoutMs?: number;
-                            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                            taskTimeoutMs?: number;
-                            /**
-                             * @description Tries per URL, the first one included.
-                             * @default 3
-                             */
-                            maxAttempts?: number;
-                            /**
-                             * @description Largest body that is read, after decompression.
-                             * @default 10485760
-                             */
-                            maxBodyBytes?: number;
-                            /**
-                             * @description `false` is refused unless the operator’s policy consents to that for the host.
-                             * @default true
-                             */
-                            obeyRobots?: boolean;
-                            /**
-                             * @description HTTP method.
-                             * @default GET
-                             * @enum {string}
-                             */
-                            method?: "GET" | "POST";
-                            /**
-                             * @description Request body; needs `method: "POST"`.
-                             * @default null
-                             */
-                            body?: string | null;
-                            /**
-                             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-                             * @default 0
-                             */
-                            maxAge?: number | string;
-                        };
-                        /**
-                         * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-                         * @default []
-                         */
-                        ignoreQueryParameters?: string[];
-                        /**
-                         * @description Bytes the job may download before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBytes?: number | null;
-                        /**
-                         * @description Time after which the job stops; null: no limit.
-                         * @default null
-                         */
-                        maxDurationMs?: number | null;
-                        /**
-                         * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBrowserMs?: number | null;
-                        /**
-                         * @description Bytes the job may download through proxies before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxProxyBytes?: number | null;
-                        /**
-                         * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-                         * @default null
-                         */
-                        maxCredits?: number | null;
-                        /**
-                         * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-                         * @default null
-                         */
-                        concurrency?: number | null;
-                        /**
-                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                         * @default null
-                         * @example {
-                         *       "bodies": "24h",
-                         *       "jobs": "30d"
-                         *     }
-                         */
-                        retention?: {
-                            /**
-                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                             * @default null
-                             */
-                            bodies?: (number | string) | null;
-                            /**
-                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                             * @default null
-                             */
-                            artifacts?: (number | string) | null;
-                            /**
-                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                             * @default null
-                             */
-                            records?: (number | string) | null;
-                            /**
-                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                             * @default null
-                             */
-                            ledger?: (number | string) | null;
-                            /**
-                             * @description How long an ended job is kept at all; null: as the account and the installation say.
-                             * @default null
-                             */
-                            jobs?: (number | string) | null;
-                            /**
-                             * @description How long exports are kept after they were written; null: as the account and the installation say.
-                             * @default null
-                             */
-                            exports?: (number | string) | null;
-                        } | null;
-                        /**
-                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                         * @default false
-                         */
-                        snapshots?: boolean;
-                        /**
-                         * @description Make the pages of the job findable by `GET /v1/search`.
-                         * @default false
-                         */
-                        search?: boolean;
-                        /**
-                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                         * @default false
-                         */
-                        lake?: boolean;
-                        /**
-                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "full",
-                         *         "format": "csv"
-                         *       }
-                         *     ]
-                         */
-                        exports?: {
-                            /**
-                             * @description What the file has.
-                             * @enum {string}
-                             */
-                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                            /**
-                             * @description How it is written.
-                             * @enum {string}
-                             */
-                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                        }[];
-                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                        webhook?: {
-                            /** @description Where the events of this job are sent: an http or https URL. */
-                            url: string;
-                            /**
-                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                             * @default [
-                             *       "job.completed",
-                             *       "job.partially_completed",
-                             *       "job.failed",
-                             *       "job.cancelled"
-                             *     ]
-                             */
-                            events?: string[];
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @enum {string} */
-                        kind: "batch";
-                    } | {
-                        /**
-                         * @description Where the crawl starts.
-                         * @default []
-                         */
-                        urls?: string[];
-                        /**
-                         * @description Sitemaps to start from.
-                         * @default []
-                         */
-                        sitemapUrls?: string[];
-                        /**
-                         * @description Pages to fetch at most; null: no limit.
-                         * @default 10000
-                         */
-                        maxPages?: number | null;
-                        /**
-                         * @description Links to follow from a seed at most; null: no limit.
-                         * @default null
-                         */
-                        maxDepth?: number | null;
-                        /**
-                         * @description Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-                         * @default []
-                         */
-                        allowedDomains?: string[];
-                        /**
-                         * @description Follow links to subdomains of the allowed hosts.
-                         * @default false
-                         */
-                        allowSubdomains?: boolean;
-                        /**
-                         * @description Follow links to any host.
-                         * @default false
-                         */
-                        allowExternal?: boolean;
-                        /**
-                         * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                         * @default []
-                         */
-                        include?: string[];
-                        /**
-                         * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                         * @default []
-                         */
-                        exclude?: string[];
-                        /**
-                         * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-                         * @default []
-                         */
-                        ignoreQueryParameters?: string[];
-                        /**
-                         * @description Treat URLs that differ after `#` as different pages.
-                         * @default false
-                         */
-                        keepFragment?: boolean;
-                        /**
-                         * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-                         * @default include
-                         * @enum {string}
-                         */
-                        sitemap?: "skip" | "include" | "only";
-                        /**
-                         * @description Do not follow links marked nofollow.
-                         * @default true
-                         */
-                        obeyNofollow?: boolean;
-                        /**
-                         * @description Do not keep pages marked noindex.
-                         * @default true
-                         */
-                        obeyNoindex?: boolean;
-                        /**
-                         * @description Treat rel=canonical as the same page.
-                         * @default true
-                         */
-                        followCanonical?: boolean;
-                        /**
-                         * @description Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-                         * @default true
-                         */
-                        avoidQueryTraps?: boolean;
-                        /**
-                         * @description Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-                         * @default false
-                         */
-                        ifModified?: boolean;
-                        /**
-                         * @description What becomes of pages whose URL matches; the first route that fits decides.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "match": "/category/*",
-                         *         "keep": false
-                         *       },
-                         *       {
-                         *         "match": "/product/*",
-                         *         "follow": false,
-                         *         "options": {
-                         *           "extract": {
-                         *             "type": "product"
-                         *           }
-                         *         }
-                         *       }
-                         *     ]
-                         */
-                        routes?: {
-                            /** @description Patterns as in `include`. */
-                            match: string | string[];
-                            /**
-                             * @description `false`: the page is fetched for its links and not kept.
-                             * @default true
-                             */
-                            keep?: boolean;
-                            /**
-                             * @description `false`: the links of the page are not followed.
-                             * @default true
-                             */
-                            follow?: boolean;
-                            /**
-                             * @description In place of the options of the crawl.
-                             * @default {}
-                             */
-                            options?: {
-                                /**
-                                 * @description How these pages are fetched.
-                                 * @enum {string}
-                                 */
-                                engine?: "auto" | "http" | "browser";
-                                /** @description Formats that are kept. */
-                                formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                                /** @description What to read out of these pages. */
-                                extract?: {
-                                    /**
-                                     * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                     * @default null
-                                     */
-                                    type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                    /**
-                                     * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                     * @default null
-                                     * @example {
-                                     *       "title": "h1",
-                                     *       "price": {
-                                     *         "css": ".price",
-                                     *         "type": "price"
-                                     *       }
-                                     *     }
-                                     */
-                                    rules?: {
-                                        [key: string]: unknown;
-                                    } | null;
-                                    /**
-                                     * @description JSON Schema that the result of the rules is checked against.
-                                     * @default null
-                                     */
-                                    schema?: {
-                                        [key: string]: unknown;
-                                    } | null;
-                                    /**
-                                     * @description Ask the language model of the settings for required fields that the rules left empty.
-                                     * @default false
-                                     */
-                                    llm?: boolean | {
-                                        /** @description Fields that are judgements: their values need not stand on the page. */
-                                        derived: "all" | string[];
-                                    };
-                                } | null;
-                                /** @description What to wait for before the page is read. */
-                                wait?: {
-                                    /** @description Until an element matches. */
-                                    selector?: string;
-                                    /** @description So long, after everything else that is waited for. */
-                                    ms?: number;
-                                    /**
-                                     * @description How far the page must have loaded.
-                                     * @enum {string}
-                                     */
-                                    until?: "load" | "domcontentloaded" | "networkidle";
-                                } | null;
-                                /** @description Go down the page until it grows no more. */
-                                scroll?: (boolean | {
-                                    /** @description Screens to go at most; 20 unless given. */
-                                    maxSteps?: number;
-                                    /** @description Pause after each; 150 unless given. */
-                                    pauseMs?: number;
-                                }) | null;
-                            };
-                        }[];
-                        /**
-                         * @description Bytes the job may download before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBytes?: number | null;
-                        /**
-                         * @description Time after which the job stops; null: no limit.
-                         * @default null
-                         */
-                        maxDurationMs?: number | null;
-                        /**
-                         * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBrowserMs?: number | null;
-                        /**
-                         * @description Bytes the job may download through proxies before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxProxyBytes?: number | null;
-                        /**
-                         * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-                         * @default null
-                         */
-                        maxCredits?: number | null;
-                        /**
-                         * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-                         * @default null
-                         */
-                        concurrency?: number | null;
-                        /**
-                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                         * @default null
-                         * @example {
-                         *       "bodies": "24h",
-                         *       "jobs": "30d"
-                         *     }
-                         */
-                        retention?: {
-                            /**
-                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                             * @default null
-                             */
-                            bodies?: (number | string) | null;
-                            /**
-                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                             * @default null
-                             */
-                            artifacts?: (number | string) | null;
-                            /**
-                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                             * @default null
-                             */
-                            records?: (number | string) | null;
-                            /**
-                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                             * @default null
-                             */
-                            ledger?: (number | string) | null;
-                            /**
-                             * @description How long an ended job is kept at all; null: as the account and the installation say.
-                             * @default null
-                             */
-                            jobs?: (number | string) | null;
-                            /**
-                             * @description How long exports are kept after they were written; null: as the account and the installation say.
-                             * @default null
-                             */
-                            exports?: (number | string) | null;
-                        } | null;
-                        /**
-                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                         * @default false
-                         */
-                        snapshots?: boolean;
-                        /**
-                         * @description Make the pages of the job findable by `GET /v1/search`.
-                         * @default false
-                         */
-                        search?: boolean;
-                        /**
-                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                         * @default false
-                         */
-                        lake?: boolean;
-                        /**
-                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "full",
-                         *         "format": "csv"
-                         *       }
-                         *     ]
-                         */
-                        exports?: {
-                            /**
-                             * @description What the file has.
-                             * @enum {string}
-                             */
-                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                            /**
-                             * @description How it is written.
-                             * @enum {string}
-                             */
-                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                        }[];
-                        /**
-                         * @description Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-                         * @default null
-                         */
-                        maxLoginWalls?: number | null;
-                        /**
-                         * @description How each page is fetched.
-                         * @default {}
-                         */
-                        options?: {
-                            /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                             * @default auto
-                             */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                            /**
-                             * @description Formats that are kept of each page and returned.
-                             * @default [
-                             *       "metadata",
-                             *       "links"
-                             *     ]
-                             * @example [
-                             *       "metadata",
-                             *       "links",
-                             *       "text"
-                             *     ]
-                             */
-                            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                            /**
-                             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                             * @default false
-                             */
-                            inline?: boolean;
-                            /**
-                             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                             * @default {}
-                             */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                             * @default []
-                             * @example [
-                             *       "X-Request-Id"
-                             *     ]
-                             */
-                            crossOriginHeaders?: string[];
-                            /**
-                             * @description Cookies to send to the origin of the URL.
-                             * @default {}
-                             */
-                            cookies?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                             * @default null
-                             */
-                            extract?: {
-                                /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                 * @default null
-                                 */
-                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                /**
-                                 * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                 * @default null
-                                 * @example {
-                                 *       "title": "h1",
-                                 *       "price": {
-                                 *         "css": ".price",
-                                 *         "type": "price"
-                                 *       }
-                                 *     }
-                                 */
-                                rules?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description JSON Schema that the result of the rules is checked against.
-                                 * @default null
-                                 */
-                                schema?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description Ask the language model of the settings for required fields that the rules left empty.
-                                 * @default false
-                                 */
-                                llm?: boolean | {
-                                    /** @description Fields that are judgements: their values need not stand on the page. */
-                                    derived: "all" | string[];
-                                };
-                            } | null;
-                            /**
-                             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                             * @default true
-                             */
-                            onlyMainContent?: boolean;
-                            /**
-                             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                             * @default []
-                             * @example [
-                             *       "main",
-                             *       ".reviews"
-                             *     ]
-                             */
-                            includeTags?: string[];
-                            /**
-                             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                             * @default []
-                             * @example [
-                             *       ".advertisement",
-                             *       "footer"
-                             *     ]
-                             */
-                            excludeTags?: string[];
-                            /**
-                             * @description What to wait for before the page is read. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "selector": "#results"
-                             *     }
-                             */
-                            wait?: {
-                                /** @description Until an element matches. */
-                                selector?: string;
-                                /** @description So long, after everything else that is waited for. */
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                            } | null;
-                            /**
-                             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                             * @default null
-                             */
-                            scroll?: (boolean | {
-                                /** @description Screens to go at most; 20 unless given. */
-                                maxSteps?: number;
-                                /** @description Pause after each; 150 unless given. */
-                                pauseMs?: number;
-                            }) | null;
-                            /**
-                             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                             * @default []
-                             * @example [
-                             *       {
-                             *         "type": "click",
-                             *         "selector": "#more"
-                             *       },
-                             *       {
-                             *         "type": "wait",
-                             *         "selector": ".item:nth-child(20)"
-                             *       }
-                             *     ]
-                             */
-                            actions?: ({
-                                /** @enum {string} */
-                                type: "click";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "hover";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "back";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "upload";
-                                /** @description An `<input type="file">`. */
-                                selector: string;
-                                files: {
-                                    name: string;
-                                    /** @description `application/octet-stream` unless given. */
-                                    contentType?: string;
-                                    /**
-                                     * Format: byte
-                                     * @description The bytes of the file.
-                                     */
-                                    base64: string;
-                                }[];
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "type";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                text: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "press";
-                                /** @description `Enter`, `a`, `Control+A` … */
-                                key: string;
-                                /** @description Where; else wherever the focus is. */
-                                selector?: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "select";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Value or label of the option. */
-                                value: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "wait";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector?: string;
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "scroll";
-                                /** @description Until this element is in sight. */
-                                selector?: string;
-                                /** @description Else one screen down. */
-                                pixels?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "evaluate";
-                                /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                                script: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "screenshot";
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            })[];
-                            /**
-                             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "fullPage": true
-                             *     }
-                             */
-                            screenshot?: {
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                            } | null;
-                            /**
-                             * @description What a browser need not load.
-                             * @default []
-                             */
-                            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                            /**
-                             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "width": 1920,
-                             *       "height": 1080
-                             *     }
-                             */
-                            viewport?: {
-                                width: number;
-                                height: number;
-                            } | null;
-                            /**
-                             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                             * @default false
-                             */
-                            mobile?: boolean;
-                            /**
-                             * @description Where pages that ask for the position find the browser. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "latitude": 52.52,
-                             *       "longitude": 13.405
-                             *     }
-                             */
-                            geolocation?: {
-                                latitude: number;
-                                longitude: number;
-                                /** @description In metres; 10 unless given. */
-                                accuracy?: number;
-                            } | null;
-                            /**
-                             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                             * @default null
-                             * @example de-DE
-                             */
-                            locale?: string | null;
-                            /**
-                             * @description Time zone of the browser. Needs a browser.
-                             * @default null
-                             * @example Europe/Berlin
-                             */
-                            timezone?: string | null;
-                            /**
-                             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                             * @default null
-                             */
-                            session?: string | null;
-                            /**
-                             * @description The way out. Without it, as policy and need say.
-                             * @default null
-                             * @example {
-                             *       "tier": "residential",
-                             *       "country": "de"
-                             *     }
-                             */
-                            proxy?: {
-                                /**
-                                 * @description Kind of proxy, from cheap to trusted.
-                                 * @enum {string}
-                                 */
-                                tier?: "datacenter" | "residential" | "mobile";
-                                /** @description Where the proxy is to be, `de` for Germany. */
-                                country?: string;
-                                /**
-                                 * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                                 * @enum {string}
-                                 */
-                                maxTier?: "datacenter" | "residential" | "mobile";
-                                /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                                url?: string;
-                                /** @description Several proxies of your own, which are used in turn. */
-                                urls?: string[];
-                            } | null;
-                            /**
-                             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                             * @default null
-                             */
-                            identity?: ("bot" | "browser") | null;
-                            /**
-                             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                             * @default null
-                             */
-                            identityBrowser?: ("firefox" | "safari") | null;
-                            /**
-                             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                             * @default 30000
-                             */
-                            timeoutMs?: number;
-                            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                            taskTimeoutMs?: number;
-                            /**
-                             * @description Tries per URL, the first one included.
-                             * @default 3
-                             */
-                            maxAttempts?: number;
-                            /**
-                             * @description Largest body that is read, after decompression.
-                             * @default 10485760
-                             */
-                            maxBodyBytes?: number;
-                            /**
-                             * @description `false` is refused unless the operator’s policy consents to that for the host.
-                             * @default true
-                             */
-                            obeyRobots?: boolean;
-                        };
-                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                        webhook?: {
-                            /** @description Where the events of this job are sent: an http or https URL. */
-                            url: string;
-                            /**
-                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                             * @default [
-                             *       "job.completed",
-                             *       "job.partially_completed",
-                             *       "job.failed",
-                             *       "job.cancelled"
-                             *     ]
-                             */
-                            events?: string[];
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @enum {string} */
-                        kind: "crawl";
-                    };
-                    /**
-                     * @description Pages of a crawl, where that is known.
-                     * @default null
-                     */
-                    pages?: number | null;
-                    /**
-                     * @description A map of the same site.
-                     * @default null
-                     */
-                    mapId?: string | null;
-                };
+                "application/json": components["schemas"]["EstimateJobRequest"];
             };
         };
         responses: {
@@ -8794,20 +8263,7 @@ export interface operations {
                  *       "maxPages": 500
                  *     }
                  */
-                "application/json": {
-                    /** @description New page budget of the whole job. */
-                    maxPages?: number | null;
-                    /** @description New byte budget of the whole job. */
-                    maxBytes?: number | null;
-                    /** @description Time the job gets from now on. */
-                    maxDurationMs?: number | null;
-                    /** @description New budget of browser time of the whole job. */
-                    maxBrowserMs?: number | null;
-                    /** @description New budget of bytes through proxies of the whole job. */
-                    maxProxyBytes?: number | null;
-                    /** @description New budget of credits of the whole job. */
-                    maxCredits?: number | null;
-                };
+                "application/json": components["schemas"]["ResumeJobRequest"];
             };
         };
         responses: {
@@ -9459,76 +8915,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description Formats to extract; screenshots, PDFs and XHR require a fetch.
-                     * @default []
-                     */
-                    formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured")[];
-                    /**
-                     * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                     * @default null
-                     */
-                    extract?: {
-                        /**
-                         * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                         * @default null
-                         */
-                        type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                        /**
-                         * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                         * @default null
-                         * @example {
-                         *       "title": "h1",
-                         *       "price": {
-                         *         "css": ".price",
-                         *         "type": "price"
-                         *       }
-                         *     }
-                         */
-                        rules?: {
-                            [key: string]: unknown;
-                        } | null;
-                        /**
-                         * @description JSON Schema that the result of the rules is checked against.
-                         * @default null
-                         */
-                        schema?: {
-                            [key: string]: unknown;
-                        } | null;
-                        /**
-                         * @description Ask the language model of the settings for required fields that the rules left empty.
-                         * @default false
-                         */
-                        llm?: boolean | {
-                            /** @description Fields that are judgements: their values need not stand on the page. */
-                            derived: "all" | string[];
-                        };
-                    } | null;
-                    /**
-                     * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                     * @default true
-                     */
-                    onlyMainContent?: boolean;
-                    /**
-                     * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                     * @default []
-                     * @example [
-                     *       "main",
-                     *       ".reviews"
-                     *     ]
-                     */
-                    includeTags?: string[];
-                    /**
-                     * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                     * @default []
-                     * @example [
-                     *       ".advertisement",
-                     *       "footer"
-                     *     ]
-                     */
-                    excludeTags?: string[];
-                };
+                "application/json": components["schemas"]["ReextractRequest"];
             };
         };
         responses: {
@@ -9570,49 +8957,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description What the rows are: pages, links, records, snapshots. */
-                    from?: string;
-                    /** @description Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has. */
-                    select?: (string | {
-                        [key: string]: unknown;
-                    })[];
-                    /** @description `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep. */
-                    where?: {
-                        [key: string]: unknown;
-                    };
-                    /** @description One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows. */
-                    group?: (string | {
-                        [key: string]: unknown;
-                    })[];
-                    /** @description Names of fields or columns; `-bytes` is from the largest down. Nulls come last. */
-                    order?: string[];
-                    /**
-                     * @description Rows at most: 100 when left out, up to 1000, of groups 10000.
-                     *           Of SQL up to 100000.
-                     */
-                    limit?: number;
-                    /** @description `nextCursor` of the answer before, with the same query; not for groups. */
-                    cursor?: string;
-                    /**
-                     * @description One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
-                     * @example SELECT host, count(*) AS pages FROM pages GROUP BY host ORDER BY pages DESC
-                     */
-                    sql?: string;
-                    timeoutMs?: number;
-                    /** @description Only files of these hosts are read; with the port where it is not the default. */
-                    domains?: string[];
-                    /**
-                     * Format: date
-                     * @description Only files of this day (UTC) and later are read.
-                     */
-                    since?: string;
-                    /**
-                     * Format: date
-                     * @description Only files of this day (UTC) and earlier are read.
-                     */
-                    until?: string;
-                };
+                "application/json": components["schemas"]["QueryRequest"];
             };
         };
         responses: {
@@ -10064,139 +9409,7 @@ export interface operations {
                  *       "format": "csv"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description `full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. `diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. `links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.
-                     * @enum {string}
-                     */
-                    type: "full" | "seo" | "diff" | "raw" | "links" | "records" | "results";
-                    /**
-                     * @description `csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) `chunks` (pieces of texts, one per line): of `raw` only.
-                     * @enum {string}
-                     */
-                    format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                    /** @description `diff`: the earlier job to compare with. */
-                    against?: string;
-                    /** @description `diff`: what counts as a change. */
-                    rules?: {
-                        /**
-                         * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-                         * @default {
-                         *       "text": true,
-                         *       "markdown": false,
-                         *       "selectors": [],
-                         *       "fields": [
-                         *         "title",
-                         *         "price",
-                         *         "currency",
-                         *         "availability"
-                         *       ],
-                         *       "screenshot": false
-                         *     }
-                         * @example {
-                         *       "text": true,
-                         *       "fields": [
-                         *         "title",
-                         *         "price",
-                         *         "availability"
-                         *       ]
-                         *     }
-                         */
-                        watch?: {
-                            /**
-                             * @description The visible text of the page.
-                             * @default false
-                             */
-                            text?: boolean;
-                            /**
-                             * @description The main content as Markdown, which has the addresses of links as well.
-                             * @default false
-                             */
-                            markdown?: boolean;
-                            /**
-                             * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-                             * @default []
-                             */
-                            selectors?: string[];
-                            /**
-                             * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-                             * @default []
-                             */
-                            fields?: "all" | string[];
-                            /**
-                             * @description The pixels of the screenshot.
-                             * @default false
-                             */
-                            screenshot?: boolean;
-                        };
-                        /**
-                         * @description What never counts as a change.
-                         * @default {
-                         *       "patterns": [],
-                         *       "selectors": [],
-                         *       "fields": []
-                         *     }
-                         * @example {
-                         *       "patterns": [
-                         *         "\\d+ visitors"
-                         *       ],
-                         *       "selectors": [
-                         *         ".ad",
-                         *         "footer"
-                         *       ]
-                         *     }
-                         */
-                        ignore?: {
-                            /**
-                             * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-                             * @default []
-                             */
-                            patterns?: string[];
-                            /**
-                             * @description Elements, by CSS or XPath, that are removed from the page.
-                             * @default []
-                             */
-                            selectors?: string[];
-                            /**
-                             * @description Fields that are not compared.
-                             * @default []
-                             */
-                            fields?: string[];
-                        };
-                        /**
-                         * @description Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-                         * @default {
-                         *       "share": 0,
-                         *       "amount": 0
-                         *     }
-                         * @example {
-                         *       "share": 0.05
-                         *     }
-                         */
-                        threshold?: {
-                            /**
-                             * @description Least share that changes: of the characters, of the larger number, of the pixels.
-                             * @default 0
-                             */
-                            share?: number;
-                            /**
-                             * @description Least amount that changes: characters, the difference of two numbers, pixels.
-                             * @default 0
-                             */
-                            amount?: number;
-                        };
-                    };
-                    /** @description `csv`: begin with a byte order mark, so that Excel reads UTF-8. */
-                    excel?: boolean;
-                    /** @description `results` in a table: a column with the text of each page. */
-                    text?: boolean;
-                    /** @description A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it. */
-                    to?: {
-                        folder: string;
-                    } | {
-                        s3: string;
-                    };
-                };
+                "application/json": components["schemas"]["ExportRequest"];
             };
         };
         responses: {
@@ -10781,1843 +9994,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description For people. */
-                    name: string;
-                    /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
-                    cron?: string;
-                    /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
-                    every?: string | number;
-                    /**
-                     * @description IANA time zone of the cron line and of the active hours.
-                     * @default UTC
-                     */
-                    timeZone?: string;
-                    /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
-                    job: {
-                        /**
-                         * @description The page to fetch.
-                         * @example https://example.com/
-                         */
-                        url: string;
-                        /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                         * @default auto
-                         */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                        /**
-                         * @description Formats that are kept of each page and returned.
-                         * @default [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         * @example [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         */
-                        formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                        /**
-                         * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                         * @default false
-                         */
-                        inline?: boolean;
-                        /**
-                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                         * @default {}
-                         */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                         * @default []
-                         * @example [
-                         *       "X-Request-Id"
-                         *     ]
-                         */
-                        crossOriginHeaders?: string[];
-                        /**
-                         * @description Cookies to send to the origin of the URL.
-                         * @default {}
-                         */
-                        cookies?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                         * @default null
-                         */
-                        extract?: {
-                            /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                             * @default null
-                             */
-                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                            /**
-                             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                             * @default null
-                             * @example {
-                             *       "title": "h1",
-                             *       "price": {
-                             *         "css": ".price",
-                             *         "type": "price"
-                             *       }
-                             *     }
-                             */
-                            rules?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description JSON Schema that the result of the rules is checked against.
-                             * @default null
-                             */
-                            schema?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description Ask the language model of the settings for required fields that the rules left empty.
-                             * @default false
-                             */
-                            llm?: boolean | {
-                                /** @description Fields that are judgements: their values need not stand on the page. */
-                                derived: "all" | string[];
-                            };
-                        } | null;
-                        /**
-                         * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                         * @default true
-                         */
-                        onlyMainContent?: boolean;
-                        /**
-                         * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                         * @default []
-                         * @example [
-                         *       "main",
-                         *       ".reviews"
-                         *     ]
-                         */
-                        includeTags?: string[];
-                        /**
-                         * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                         * @default []
-                         * @example [
-                         *       ".advertisement",
-                         *       "footer"
-                         *     ]
-                         */
-                        excludeTags?: string[];
-                        /**
-                         * @description What to wait for before the page is read. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "selector": "#results"
-                         *     }
-                         */
-                        wait?: {
-                            /** @description Until an element matches. */
-                            selector?: string;
-                            /** @description So long, after everything else that is waited for. */
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                        } | null;
-                        /**
-                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                         * @default null
-                         */
-                        scroll?: (boolean | {
-                            /** @description Screens to go at most; 20 unless given. */
-                            maxSteps?: number;
-                            /** @description Pause after each; 150 unless given. */
-                            pauseMs?: number;
-                        }) | null;
-                        /**
-                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "click",
-                         *         "selector": "#more"
-                         *       },
-                         *       {
-                         *         "type": "wait",
-                         *         "selector": ".item:nth-child(20)"
-                         *       }
-                         *     ]
-                         */
-                        actions?: ({
-                            /** @enum {string} */
-                            type: "click";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "hover";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "back";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "upload";
-                            /** @description An `<input type="file">`. */
-                            selector: string;
-                            files: {
-                                name: string;
-                                /** @description `application/octet-stream` unless given. */
-                                contentType?: string;
-                                /**
-                                 * Format: byte
-                                 * @description The bytes of the file.
-                                 */
-                                base64: string;
-                            }[];
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "type";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            text: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "press";
-                            /** @description `Enter`, `a`, `Control+A` … */
-                            key: string;
-                            /** @description Where; else wherever the focus is. */
-                            selector?: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "select";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Value or label of the option. */
-                            value: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "wait";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector?: string;
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "scroll";
-                            /** @description Until this element is in sight. */
-                            selector?: string;
-                            /** @description Else one screen down. */
-                            pixels?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "evaluate";
-                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                            script: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "screenshot";
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        })[];
-                        /**
-                         * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "fullPage": true
-                         *     }
-                         */
-                        screenshot?: {
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                        } | null;
-                        /**
-                         * @description What a browser need not load.
-                         * @default []
-                         */
-                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                        /**
-                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "width": 1920,
-                         *       "height": 1080
-                         *     }
-                         */
-                        viewport?: {
-                            width: number;
-                            height: number;
-                        } | null;
-                        /**
-                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                         * @default false
-                         */
-                        mobile?: boolean;
-                        /**
-                         * @description Where pages that ask for the position find the browser. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "latitude": 52.52,
-                         *       "longitude": 13.405
-                         *     }
-                         */
-                        geolocation?: {
-                            latitude: number;
-                            longitude: number;
-                            /** @description In metres; 10 unless given. */
-                            accuracy?: number;
-                        } | null;
-                        /**
-                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                         * @default null
-                         * @example de-DE
-                         */
-                        locale?: string | null;
-                        /**
-                         * @description Time zone of the browser. Needs a browser.
-                         * @default null
-                         * @example Europe/Berlin
-                         */
-                        timezone?: string | null;
-                        /**
-                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                         * @default null
-                         */
-                        session?: string | null;
-                        /**
-                         * @description The way out. Without it, as policy and need say.
-                         * @default null
-                         * @example {
-                         *       "tier": "residential",
-                         *       "country": "de"
-                         *     }
-                         */
-                        proxy?: {
-                            /**
-                             * @description Kind of proxy, from cheap to trusted.
-                             * @enum {string}
-                             */
-                            tier?: "datacenter" | "residential" | "mobile";
-                            /** @description Where the proxy is to be, `de` for Germany. */
-                            country?: string;
-                            /**
-                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                             * @enum {string}
-                             */
-                            maxTier?: "datacenter" | "residential" | "mobile";
-                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                            url?: string;
-                            /** @description Several proxies of your own, which are used in turn. */
-                            urls?: string[];
-                        } | null;
-                        /**
-                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                         * @default null
-                         */
-                        identity?: ("bot" | "browser") | null;
-                        /**
-                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                         * @default null
-                         */
-                        identityBrowser?: ("firefox" | "safari") | null;
-                        /**
-                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                         * @default 30000
-                         */
-                        timeoutMs?: number;
-                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                        taskTimeoutMs?: number;
-                        /**
-                         * @description Tries per URL, the first one included.
-                         * @default 3
-                         */
-                        maxAttempts?: number;
-                        /**
-                         * @description Largest body that is read, after decompression.
-                         * @default 10485760
-                         */
-                        maxBodyBytes?: number;
-                        /**
-                         * @description `false` is refused unless the operator’s policy consents to that for the host.
-                         * @default true
-                         */
-                        obeyRobots?: boolean;
-                        /**
-                         * @description HTTP method.
-                         * @default GET
-                         * @enum {string}
-                         */
-                        method?: "GET" | "POST";
-                        /**
-                         * @description Request body; needs `method: "POST"`.
-                         * @default null
-                         */
-                        body?: string | null;
-                        /**
-                         * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-                         * @default 0
-                         */
-                        maxAge?: number | string;
-                        /**
-                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                         * @default false
-                         */
-                        snapshots?: boolean;
-                        /**
-                         * @description Make the pages of the job findable by `GET /v1/search`.
-                         * @default false
-                         */
-                        search?: boolean;
-                        /**
-                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                         * @default false
-                         */
-                        lake?: boolean;
-                        /**
-                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "full",
-                         *         "format": "csv"
-                         *       }
-                         *     ]
-                         */
-                        exports?: {
-                            /**
-                             * @description What the file has.
-                             * @enum {string}
-                             */
-                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                            /**
-                             * @description How it is written.
-                             * @enum {string}
-                             */
-                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                        }[];
-                        /**
-                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                         * @default null
-                         * @example {
-                         *       "bodies": "24h",
-                         *       "jobs": "30d"
-                         *     }
-                         */
-                        retention?: {
-                            /**
-                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                             * @default null
-                             */
-                            bodies?: (number | string) | null;
-                            /**
-                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                             * @default null
-                             */
-                            artifacts?: (number | string) | null;
-                            /**
-                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                             * @default null
-                             */
-                            records?: (number | string) | null;
-                            /**
-                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                             * @default null
-                             */
-                            ledger?: (number | string) | null;
-                            /**
-                             * @description How long an ended job is kept at all; null: as the account and the installation say.
-                             * @default null
-                             */
-                            jobs?: (number | string) | null;
-                            /**
-                             * @description How long exports are kept after they were written; null: as the account and the installation say.
-                             * @default null
-                             */
-                            exports?: (number | string) | null;
-                        } | null;
-                        /**
-                         * @description Answer 202 with the job at once instead of waiting for the result.
-                         * @default false
-                         */
-                        async?: boolean;
-                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                        webhook?: {
-                            /** @description Where the events of this job are sent: an http or https URL. */
-                            url: string;
-                            /**
-                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                             * @default [
-                             *       "job.completed",
-                             *       "job.partially_completed",
-                             *       "job.failed",
-                             *       "job.cancelled"
-                             *     ]
-                             */
-                            events?: string[];
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @enum {string} */
-                        kind: "scrape";
-                    } | {
-                        /** @description The pages to fetch; a URL given twice is fetched once. */
-                        urls: string[];
-                        /**
-                         * @description Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-                         * @default false
-                         */
-                        ignoreInvalidUrls?: boolean;
-                        /**
-                         * @description How each page is fetched.
-                         * @default {}
-                         */
-                        options?: {
-                            /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                             * @default auto
-                             */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                            /**
-                             * @description Formats that are kept of each page and returned.
-                             * @default [
-                             *       "metadata",
-                             *       "links"
-                             *     ]
-                             * @example [
-                             *       "metadata",
-                             *       "links",
-                             *       "text"
-                             *     ]
-                             */
-                            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                            /**
-                             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                             * @default false
-                             */
-                            inline?: boolean;
-                            /**
-                             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                             * @default {}
-                             */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                             * @default []
-                             * @example [
-                             *       "X-Request-Id"
-                             *     ]
-                             */
-                            crossOriginHeaders?: string[];
-                            /**
-                             * @description Cookies to send to the origin of the URL.
-                             * @default {}
-                             */
-                            cookies?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                             * @default null
-                             */
-                            extract?: {
-                                /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                 * @default null
-                                 */
-                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                /**
-                                 * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                 * @default null
-                                 * @example {
-                                 *       "title": "h1",
-                                 *       "price": {
-                                 *         "css": ".price",
-                                 *         "type": "price"
-                                 *       }
-                                 *     }
-                                 */
-                                rules?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description JSON Schema that the result of the rules is checked against.
-                                 * @default null
-                                 */
-                                schema?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description Ask the language model of the settings for required fields that the rules left empty.
-                                 * @default false
-                                 */
-                                llm?: boolean | {
-                                    /** @description Fields that are judgements: their values need not stand on the page. */
-                                    derived: "all" | string[];
-                                };
-                            } | null;
-                            /**
-                             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                             * @default true
-                             */
-                            onlyMainContent?: boolean;
-                            /**
-                             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                             * @default []
-                             * @example [
-                             *       "main",
-                             *       ".reviews"
-                             *     ]
-                             */
-                            includeTags?: string[];
-                            /**
-                             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                             * @default []
-                             * @example [
-                             *       ".advertisement",
-                             *       "footer"
-                             *     ]
-                             */
-                            excludeTags?: string[];
-                            /**
-                             * @description What to wait for before the page is read. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "selector": "#results"
-                             *     }
-                             */
-                            wait?: {
-                                /** @description Until an element matches. */
-                                selector?: string;
-                                /** @description So long, after everything else that is waited for. */
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                            } | null;
-                            /**
-                             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                             * @default null
-                             */
-                            scroll?: (boolean | {
-                                /** @description Screens to go at most; 20 unless given. */
-                                maxSteps?: number;
-                                /** @description Pause after each; 150 unless given. */
-                                pauseMs?: number;
-                            }) | null;
-                            /**
-                             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                             * @default []
-                             * @example [
-                             *       {
-                             *         "type": "click",
-                             *         "selector": "#more"
-                             *       },
-                             *       {
-                             *         "type": "wait",
-                             *         "selector": ".item:nth-child(20)"
-                             *       }
-                             *     ]
-                             */
-                            actions?: ({
-                                /** @enum {string} */
-                                type: "click";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "hover";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "back";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "upload";
-                                /** @description An `<input type="file">`. */
-                                selector: string;
-                                files: {
-                                    name: string;
-                                    /** @description `application/octet-stream` unless given. */
-                                    contentType?: string;
-                                    /**
-                                     * Format: byte
-                                     * @description The bytes of the file.
-                                     */
-                                    base64: string;
-                                }[];
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "type";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                text: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "press";
-                                /** @description `Enter`, `a`, `Control+A` … */
-                                key: string;
-                                /** @description Where; else wherever the focus is. */
-                                selector?: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "select";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Value or label of the option. */
-                                value: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "wait";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector?: string;
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "scroll";
-                                /** @description Until this element is in sight. */
-                                selector?: string;
-                                /** @description Else one screen down. */
-                                pixels?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "evaluate";
-                                /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                                script: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "screenshot";
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            })[];
-                            /**
-                             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "fullPage": true
-                             *     }
-                             */
-                            screenshot?: {
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                            } | null;
-                            /**
-                             * @description What a browser need not load.
-                             * @default []
-                             */
-                            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                            /**
-                             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "width": 1920,
-                             *       "height": 1080
-                             *     }
-                             */
-                            viewport?: {
-                                width: number;
-                                height: number;
-                            } | null;
-                            /**
-                             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                             * @default false
-                             */
-                            mobile?: boolean;
-                            /**
-                             * @description Where pages that ask for the position find the browser. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "latitude": 52.52,
-                             *       "longitude": 13.405
-                             *     }
-                             */
-                            geolocation?: {
-                                latitude: number;
-                                longitude: number;
-                                /** @description In metres; 10 unless given. */
-                                accuracy?: number;
-                            } | null;
-                            /**
-                             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                             * @default null
-                             * @example de-DE
-                             */
-                            locale?: string | null;
-                            /**
-                             * @description Time zone of the browser. Needs a browser.
-                             * @default null
-                             * @example Europe/Berlin
-                             */
-                            timezone?: string | null;
-                            /**
-                             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                             * @default null
-                             */
-                            session?: string | null;
-                            /**
-                             * @description The way out. Without it, as policy and need say.
-                             * @default null
-                             * @example {
-                             *       "tier": "residential",
-                             *       "country": "de"
-                             *     }
-                             */
-                            proxy?: {
-                                /**
-                                 * @description Kind of proxy, from cheap to trusted.
-                                 * @enum {string}
-                                 */
-                                tier?: "datacenter" | "residential" | "mobile";
-                                /** @description Where the proxy is to be, `de` for Germany. */
-                                country?: string;
-                                /**
-                                 * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                                 * @enum {string}
-                                 */
-                                maxTier?: "datacenter" | "residential" | "mobile";
-                                /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                                url?: string;
-                                /** @description Several proxies of your own, which are used in turn. */
-                                urls?: string[];
-                            } | null;
-                            /**
-                             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                             * @default null
-                             */
-                            identity?: ("bot" | "browser") | null;
-                            /**
-                             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                             * @default null
-                             */
-                            identityBrowser?: ("firefox" | "safari") | null;
-                            /**
-                             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                             * @default 30000
-                             */
-                            timeoutMs?: number;
-                            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                            taskTimeoutMs?: number;
-                            /**
-                             * @description Tries per URL, the first one included.
-                             * @default 3
-                             */
-                            maxAttempts?: number;
-                            /**
-                             * @description Largest body that is read, after decompression.
-                             * @default 10485760
-                             */
-                            maxBodyBytes?: number;
-                            /**
-                             * @description `false` is refused unless the operator’s policy consents to that for the host.
-                             * @default true
-                             */
-                            obeyRobots?: boolean;
-                            /**
-                             * @description HTTP method.
-                             * @default GET
-                             * @enum {string}
-                             */
-                            method?: "GET" | "POST";
-                            /**
-                             * @description Request body; needs `method: "POST"`.
-                             * @default null
-                             */
-                            body?: string | null;
-                            /**
-                             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-                             * @default 0
-                             */
-                            maxAge?: number | string;
-                        };
-                        /**
-                         * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-                         * @default []
-                         */
-                        ignoreQueryParameters?: string[];
-                        /**
-                         * @description Bytes the job may download before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBytes?: number | null;
-                        /**
-                         * @description Time after which the job stops; null: no limit.
-                         * @default null
-                         */
-                        maxDurationMs?: number | null;
-                        /**
-                         * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBrowserMs?: number | null;
-                        /**
-                         * @description Bytes the job may download through proxies before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxProxyBytes?: number | null;
-                        /**
-                         * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-                         * @default null
-                         */
-                        maxCredits?: number | null;
-                        /**
-                         * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-                         * @default null
-                         */
-                        concurrency?: number | null;
-                        /**
-                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                         * @default null
-                         * @example {
-                         *       "bodies": "24h",
-                         *       "jobs": "30d"
-                         *     }
-                         */
-                        retention?: {
-                            /**
-                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                             * @default null
-                             */
-                            bodies?: (number | string) | null;
-                            /**
-                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                             * @default null
-                             */
-                            artifacts?: (number | string) | null;
-                            /**
-                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                             * @default null
-                             */
-                            records?: (number | string) | null;
-                            /**
-                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                             * @default null
-                             */
-                            ledger?: (number | string) | null;
-                            /**
-                             * @description How long an ended job is kept at all; null: as the account and the installation say.
-                             * @default null
-                             */
-                            jobs?: (number | string) | null;
-                            /**
-                             * @description How long exports are kept after they were written; null: as the account and the installation say.
-                             * @default null
-                             */
-                            exports?: (number | string) | null;
-                        } | null;
-                        /**
-                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                         * @default false
-                         */
-                        snapshots?: boolean;
-                        /**
-                         * @description Make the pages of the job findable by `GET /v1/search`.
-                         * @default false
-                         */
-                        search?: boolean;
-                        /**
-                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                         * @default false
-                         */
-                        lake?: boolean;
-                        /**
-                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "full",
-                         *         "format": "csv"
-                         *       }
-                         *     ]
-                         */
-                        exports?: {
-                            /**
-                             * @description What the file has.
-                             * @enum {string}
-                             */
-                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                            /**
-                             * @description How it is written.
-                             * @enum {string}
-                             */
-                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                        }[];
-                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                        webhook?: {
-                            /** @description Where the events of this job are sent: an http or https URL. */
-                            url: string;
-                            /**
-                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                             * @default [
-                             *       "job.completed",
-                             *       "job.partially_completed",
-                             *       "job.failed",
-                             *       "job.cancelled"
-                             *     ]
-                             */
-                            events?: string[];
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @enum {string} */
-                        kind: "batch";
-                    } | {
-                        /**
-                         * @description Where the crawl starts.
-                         * @default []
-                         */
-                        urls?: string[];
-                        /**
-                         * @description Sitemaps to start from.
-                         * @default []
-                         */
-                        sitemapUrls?: string[];
-                        /**
-                         * @description Pages to fetch at most; null: no limit.
-                         * @default 10000
-                         */
-                        maxPages?: number | null;
-                        /**
-                         * @description Links to follow from a seed at most; null: no limit.
-                         * @default null
-                         */
-                        maxDepth?: number | null;
-                        /**
-                         * @description Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-                         * @default []
-                         */
-                        allowedDomains?: string[];
-                        /**
-                         * @description Follow links to subdomains of the allowed hosts.
-                         * @default false
-                         */
-                        allowSubdomains?: boolean;
-                        /**
-                         * @description Follow links to any host.
-                         * @default false
-                         */
-                        allowExternal?: boolean;
-                        /**
-                         * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                         * @default []
-                         */
-                        include?: string[];
-                        /**
-                         * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                         * @default []
-                         */
-                        exclude?: string[];
-                        /**
-                         * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-                         * @default []
-                         */
-                        ignoreQueryParameters?: string[];
-                        /**
-                         * @description Treat URLs that differ after `#` as different pages.
-                         * @default false
-                         */
-                        keepFragment?: boolean;
-                        /**
-                         * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-                         * @default include
-                         * @enum {string}
-                         */
-                        sitemap?: "skip" | "include" | "only";
-                        /**
-                         * @description Do not follow links marked nofollow.
-                         * @default true
-                         */
-                        obeyNofollow?: boolean;
-                        /**
-                         * @description Do not keep pages marked noindex.
-                         * @default true
-                         */
-                        obeyNoindex?: boolean;
-                        /**
-                         * @description Treat rel=canonical as the same page.
-                         * @default true
-                         */
-                        followCanonical?: boolean;
-                        /**
-                         * @description Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-                         * @default true
-                         */
-                        avoidQueryTraps?: boolean;
-                        /**
-                         * @description Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-                         * @default false
-                         */
-                        ifModified?: boolean;
-                        /**
-                         * @description What becomes of pages whose URL matches; the first route that fits decides.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "match": "/category/*",
-                         *         "keep": false
-                         *       },
-                         *       {
-                         *         "match": "/product/*",
-                         *         "follow": false,
-                         *         "options": {
-                         *           "extract": {
-                         *             "type": "product"
-                         *           }
-                         *         }
-                         *       }
-                         *     ]
-                         */
-                        routes?: {
-                            /** @description Patterns as in `include`. */
-                            match: string | string[];
-                            /**
-                             * @description `false`: the page is fetched for its links and not kept.
-                             * @default true
-                             */
-                            keep?: boolean;
-                            /**
-                             * @description `false`: the links of the page are not followed.
-                             * @default true
-                             */
-                            follow?: boolean;
-                            /**
-                             * @description In place of the options of the crawl.
-                             * @default {}
-                             */
-                            options?: {
-                                /**
-                                 * @description How these pages are fetched.
-                                 * @enum {string}
-                                 */
-                                engine?: "auto" | "http" | "browser";
-                                /** @description Formats that are kept. */
-                                formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                                /** @description What to read out of these pages. */
-                                extract?: {
-                                    /**
-                                     * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                     * @default null
-                                     */
-                                    type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                    /**
-                                     * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                     * @default null
-                                     * @example {
-                                     *       "title": "h1",
-                                     *       "price": {
-                                     *         "css": ".price",
-                                     *         "type": "price"
-                                     *       }
-                                     *     }
-                                     */
-                                    rules?: {
-                                        [key: string]: unknown;
-                                    } | null;
-                                    /**
-                                     * @description JSON Schema that the result of the rules is checked against.
-                                     * @default null
-                                     */
-                                    schema?: {
-                                        [key: string]: unknown;
-                                    } | null;
-                                    /**
-                                     * @description Ask the language model of the settings for required fields that the rules left empty.
-                                     * @default false
-                                     */
-                                    llm?: boolean | {
-                                        /** @description Fields that are judgements: their values need not stand on the page. */
-                                        derived: "all" | string[];
-                                    };
-                                } | null;
-                                /** @description What to wait for before the page is read. */
-                                wait?: {
-                                    /** @description Until an element matches. */
-                                    selector?: string;
-                                    /** @description So long, after everything else that is waited for. */
-                                    ms?: number;
-                                    /**
-                                     * @description How far the page must have loaded.
-                                     * @enum {string}
-                                     */
-                                    until?: "load" | "domcontentloaded" | "networkidle";
-                                } | null;
-                                /** @description Go down the page until it grows no more. */
-                                scroll?: (boolean | {
-                                    /** @description Screens to go at most; 20 unless given. */
-                                    maxSteps?: number;
-                                    /** @description Pause after each; 150 unless given. */
-                                    pauseMs?: number;
-                                }) | null;
-                            };
-                        }[];
-                        /**
-                         * @description Bytes the job may download before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBytes?: number | null;
-                        /**
-                         * @description Time after which the job stops; null: no limit.
-                         * @default null
-                         */
-                        maxDurationMs?: number | null;
-                        /**
-                         * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBrowserMs?: number | null;
-                        /**
-                         * @description Bytes the job may download through proxies before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxProxyBytes?: number | null;
-                        /**
-                         * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-                         * @default null
-                         */
-                        maxCredits?: number | null;
-                        /**
-                         * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-                         * @default null
-                         */
-                        concurrency?: number | null;
-                        /**
-                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                         * @default null
-                         * @example {
-                         *       "bodies": "24h",
-                         *       "jobs": "30d"
-                         *     }
-                         */
-                        retention?: {
-                            /**
-                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                             * @default null
-                             */
-                            bodies?: (number | string) | null;
-                            /**
-                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                             * @default null
-                             */
-                            artifacts?: (number | string) | null;
-                            /**
-                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                             * @default null
-                             */
-                            records?: (number | string) | null;
-                            /**
-                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                             * @default null
-                             */
-                            ledger?: (number | string) | null;
-                            /**
-                             * @description How long an ended job is kept at all; null: as the account and the installation say.
-                             * @default null
-                             */
-                            jobs?: (number | string) | null;
-                            /**
-                             * @description How long exports are kept after they were written; null: as the account and the installation say.
-                             * @default null
-                             */
-                            exports?: (number | string) | null;
-                        } | null;
-                        /**
-                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                         * @default false
-                         */
-                        snapshots?: boolean;
-                        /**
-                         * @description Make the pages of the job findable by `GET /v1/search`.
-                         * @default false
-                         */
-                        search?: boolean;
-                        /**
-                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                         * @default false
-                         */
-                        lake?: boolean;
-                        /**
-                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "full",
-                         *         "format": "csv"
-                         *       }
-                         *     ]
-                         */
-                        exports?: {
-                            /**
-                             * @description What the file has.
-                             * @enum {string}
-                             */
-                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                            /**
-                             * @description How it is written.
-                             * @enum {string}
-                             */
-                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                        }[];
-                        /**
-                         * @description Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-                         * @default null
-                         */
-                        maxLoginWalls?: number | null;
-                        /**
-                         * @description How each page is fetched.
-                         * @default {}
-                         */
-                        options?: {
-                            /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                             * @default auto
-                             */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                            /**
-                             * @description Formats that are kept of each page and returned.
-                             * @default [
-                             *       "metadata",
-                             *       "links"
-                             *     ]
-                             * @example [
-                             *       "metadata",
-                             *       "links",
-                             *       "text"
-                             *     ]
-                             */
-                            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                            /**
-                             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                             * @default false
-                             */
-                            inline?: boolean;
-                            /**
-                             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                             * @default {}
-                             */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                             * @default []
-                             * @example [
-                             *       "X-Request-Id"
-                             *     ]
-                             */
-                            crossOriginHeaders?: string[];
-                            /**
-                             * @description Cookies to send to the origin of the URL.
-                             * @default {}
-                             */
-                            cookies?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                             * @default null
-                             */
-                            extract?: {
-                                /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                 * @default null
-                                 */
-                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                /**
-                                 * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                 * @default null
-                                 * @example {
-                                 *       "title": "h1",
-                                 *       "price": {
-                                 *         "css": ".price",
-                                 *         "type": "price"
-                                 *       }
-                                 *     }
-                                 */
-                                rules?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description JSON Schema that the result of the rules is checked against.
-                                 * @default null
-                                 */
-                                schema?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description Ask the language model of the settings for required fields that the rules left empty.
-                                 * @default false
-                                 */
-                                llm?: boolean | {
-                                    /** @description Fields that are judgements: their values need not stand on the page. */
-                                    derived: "all" | string[];
-                                };
-                            } | null;
-                            /**
-                             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                             * @default true
-                             */
-                            onlyMainContent?: boolean;
-                            /**
-                             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                             * @default []
-                             * @example [
-                             *       "main",
-                             *       ".reviews"
-                             *     ]
-                             */
-                            includeTags?: string[];
-                            /**
-                             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                             * @default []
-                             * @example [
-                             *       ".advertisement",
-                             *       "footer"
-                             *     ]
-                             */
-                            excludeTags?: string[];
-                            /**
-                             * @description What to wait for before the page is read. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "selector": "#results"
-                             *     }
-                             */
-                            wait?: {
-                                /** @description Until an element matches. */
-                                selector?: string;
-                                /** @description So long, after everything else that is waited for. */
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                            } | null;
-                            /**
-                             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                             * @default null
-                             */
-                            scroll?: (boolean | {
-                                /** @description Screens to go at most; 20 unless given. */
-                                maxSteps?: number;
-                                /** @description Pause after each; 150 unless given. */
-                                pauseMs?: number;
-                            }) | null;
-                            /**
-                             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                             * @default []
-                             * @example [
-                             *       {
-                             *         "type": "click",
-                             *         "selector": "#more"
-                             *       },
-                             *       {
-                             *         "type": "wait",
-                             *         "selector": ".item:nth-child(20)"
-                             *       }
-                             *     ]
-                             */
-                            actions?: ({
-                                /** @enum {string} */
-                                type: "click";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "hover";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "back";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "upload";
-                                /** @description An `<input type="file">`. */
-                                selector: string;
-                                files: {
-                                    name: string;
-                                    /** @description `application/octet-stream` unless given. */
-                                    contentType?: string;
-                                    /**
-                                     * Format: byte
-                                     * @description The bytes of the file.
-                                     */
-                                    base64: string;
-                                }[];
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "type";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                text: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "press";
-                                /** @description `Enter`, `a`, `Control+A` … */
-                                key: string;
-                                /** @description Where; else wherever the focus is. */
-                                selector?: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "select";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Value or label of the option. */
-                                value: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "wait";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector?: string;
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "scroll";
-                                /** @description Until this element is in sight. */
-                                selector?: string;
-                                /** @description Else one screen down. */
-                                pixels?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "evaluate";
-                                /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                                script: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "screenshot";
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            })[];
-                            /**
-                             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "fullPage": true
-                             *     }
-                             */
-                            screenshot?: {
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                            } | null;
-                            /**
-                             * @description What a browser need not load.
-                             * @default []
-                             */
-                            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                            /**
-                             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "width": 1920,
-                             *       "height": 1080
-                             *     }
-                             */
-                            viewport?: {
-                                width: number;
-                                height: number;
-                            } | null;
-                            /**
-                             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                             * @default false
-                             */
-                            mobile?: boolean;
-                            /**
-                             * @description Where pages that ask for the position find the browser. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "latitude": 52.52,
-                             *       "longitude": 13.405
-                             *     }
-                             */
-                            geolocation?: {
-                                latitude: number;
-                                longitude: number;
-                                /** @description In metres; 10 unless given. */
-                                accuracy?: number;
-                            } | null;
-                            /**
-                             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                             * @default null
-                             * @example de-DE
-                             */
-                            locale?: string | null;
-                            /**
-                             * @description Time zone of the browser. Needs a browser.
-                             * @default null
-                             * @example Europe/Berlin
-                             */
-                            timezone?: string | null;
-                            /**
-                             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                             * @default null
-                             */
-                            session?: string | null;
-                            /**
-                             * @description The way out. Without it, as policy and need say.
-                             * @default null
-                             * @example {
-                             *       "tier": "residential",
-                             *       "country": "de"
-                             *     }
-                             */
-                            proxy?: {
-                                /**
-                                 * @description Kind of proxy, from cheap to trusted.
-                                 * @enum {string}
-                                 */
-                                tier?: "datacenter" | "residential" | "mobile";
-                                /** @description Where the proxy is to be, `de` for Germany. */
-                                country?: string;
-                                /**
-                                 * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                                 * @enum {string}
-                                 */
-                                maxTier?: "datacenter" | "residential" | "mobile";
-                                /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                                url?: string;
-                                /** @description Several proxies of your own, which are used in turn. */
-                                urls?: string[];
-                            } | null;
-                            /**
-                             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                             * @default null
-                             */
-                            identity?: ("bot" | "browser") | null;
-                            /**
-                             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                             * @default null
-                             */
-                            identityBrowser?: ("firefox" | "safari") | null;
-                            /**
-                             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                             * @default 30000
-                             */
-                            timeoutMs?: number;
-                            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                            taskTimeoutMs?: number;
-                            /**
-                             * @description Tries per URL, the first one included.
-                             * @default 3
-                             */
-                            maxAttempts?: number;
-                            /**
-                             * @description Largest body that is read, after decompression.
-                             * @default 10485760
-                             */
-                            maxBodyBytes?: number;
-                            /**
-                             * @description `false` is refused unless the operator’s policy consents to that for the host.
-                             * @default true
-                             */
-                            obeyRobots?: boolean;
-                        };
-                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                        webhook?: {
-                            /** @description Where the events of this job are sent: an http or https URL. */
-                            url: string;
-                            /**
-                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                             * @default [
-                             *       "job.completed",
-                             *       "job.partially_completed",
-                             *       "job.failed",
-                             *       "job.cancelled"
-                             *     ]
-                             */
-                            events?: string[];
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @enum {string} */
-                        kind: "crawl";
-                    };
-                    /**
-                     * @description Runs begin up to this much later, each tick always by the same part; never after the next tick.
-                     * @default 0
-                     */
-                    jitterMs?: number;
-                    /**
-                     * @description What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
-                     * @default skip
-                     * @enum {string}
-                     */
-                    overlap?: "skip" | "queue" | "cancelPrevious";
-                    /**
-                     * @description After a time without schedulers: one run for all that were missed, or none.
-                     * @default one
-                     * @enum {string}
-                     */
-                    catchUp?: "one" | "none";
-                    /**
-                     * @description Times outside of these hours are left out; null: none are.
-                     * @default null
-                     */
-                    activeHours?: {
-                        /** @description The local time at which they begin, `08:30`. */
-                        from: string;
-                        /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
-                        to: string;
-                        /**
-                         * @description Days on which they begin, 0 is Sunday; empty: every day.
-                         * @default []
-                         */
-                        days?: number[];
-                    } | null;
-                };
+                "application/json": components["schemas"]["ScheduleRequest"];
             };
         };
         responses: {
@@ -12669,32 +10046,7 @@ export interface operations {
                  *       "timeZone": "America/New_York"
                  *     }
                  */
-                "application/json": {
-                    /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
-                    cron?: string;
-                    /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
-                    every?: string | number;
-                    /**
-                     * @description IANA time zone of the cron line and of the active hours.
-                     * @default UTC
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Times outside of these hours are left out; null: none are.
-                     * @default null
-                     */
-                    activeHours?: {
-                        /** @description The local time at which they begin, `08:30`. */
-                        from: string;
-                        /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
-                        to: string;
-                        /**
-                         * @description Days on which they begin, 0 is Sunday; empty: every day.
-                         * @default []
-                         */
-                        days?: number[];
-                    } | null;
-                };
+                "application/json": components["schemas"]["SchedulePreviewRequest"];
             };
         };
         responses: {
@@ -12859,1825 +10211,7 @@ export interface operations {
                  *       "overlap": "queue"
                  *     }
                  */
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
-                    cron?: string;
-                    /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
-                    every?: string | number;
-                    /** @description IANA time zone of the cron line and of the active hours. */
-                    timeZone?: string;
-                    /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
-                    job?: {
-                        /**
-                         * @description The page to fetch.
-                         * @example https://example.com/
-                         */
-                        url: string;
-                        /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                         * @default auto
-                         */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                        /**
-                         * @description Formats that are kept of each page and returned.
-                         * @default [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         * @example [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         */
-                        formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                        /**
-                         * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                         * @default false
-                         */
-                        inline?: boolean;
-                        /**
-                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                         * @default {}
-                         */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                         * @default []
-                         * @example [
-                         *       "X-Request-Id"
-                         *     ]
-                         */
-                        crossOriginHeaders?: string[];
-                        /**
-                         * @description Cookies to send to the origin of the URL.
-                         * @default {}
-                         */
-                        cookies?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                         * @default null
-                         */
-                        extract?: {
-                            /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                             * @default null
-                             */
-                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                            /**
-                             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                             * @default null
-                             * @example {
-                             *       "title": "h1",
-                             *       "price": {
-                             *         "css": ".price",
-                             *         "type": "price"
-                             *       }
-                             *     }
-                             */
-                            rules?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description JSON Schema that the result of the rules is checked against.
-                             * @default null
-                             */
-                            schema?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description Ask the language model of the settings for required fields that the rules left empty.
-                             * @default false
-                             */
-                            llm?: boolean | {
-                                /** @description Fields that are judgements: their values need not stand on the page. */
-                                derived: "all" | string[];
-                            };
-                        } | null;
-                        /**
-                         * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                         * @default true
-                         */
-                        onlyMainContent?: boolean;
-                        /**
-                         * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                         * @default []
-                         * @example [
-                         *       "main",
-                         *       ".reviews"
-                         *     ]
-                         */
-                        includeTags?: string[];
-                        /**
-                         * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                         * @default []
-                         * @example [
-                         *       ".advertisement",
-                         *       "footer"
-                         *     ]
-                         */
-                        excludeTags?: string[];
-                        /**
-                         * @description What to wait for before the page is read. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "selector": "#results"
-                         *     }
-                         */
-                        wait?: {
-                            /** @description Until an element matches. */
-                            selector?: string;
-                            /** @description So long, after everything else that is waited for. */
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                        } | null;
-                        /**
-                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                         * @default null
-                         */
-                        scroll?: (boolean | {
-                            /** @description Screens to go at most; 20 unless given. */
-                            maxSteps?: number;
-                            /** @description Pause after each; 150 unless given. */
-                            pauseMs?: number;
-                        }) | null;
-                        /**
-                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "click",
-                         *         "selector": "#more"
-                         *       },
-                         *       {
-                         *         "type": "wait",
-                         *         "selector": ".item:nth-child(20)"
-                         *       }
-                         *     ]
-                         */
-                        actions?: ({
-                            /** @enum {string} */
-                            type: "click";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "hover";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "back";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "upload";
-                            /** @description An `<input type="file">`. */
-                            selector: string;
-                            files: {
-                                name: string;
-                                /** @description `application/octet-stream` unless given. */
-                                contentType?: string;
-                                /**
-                                 * Format: byte
-                                 * @description The bytes of the file.
-                                 */
-                                base64: string;
-                            }[];
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "type";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            text: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "press";
-                            /** @description `Enter`, `a`, `Control+A` … */
-                            key: string;
-                            /** @description Where; else wherever the focus is. */
-                            selector?: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "select";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Value or label of the option. */
-                            value: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "wait";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector?: string;
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "scroll";
-                            /** @description Until this element is in sight. */
-                            selector?: string;
-                            /** @description Else one screen down. */
-                            pixels?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "evaluate";
-                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                            script: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "screenshot";
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        })[];
-                        /**
-                         * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "fullPage": true
-                         *     }
-                         */
-                        screenshot?: {
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                        } | null;
-                        /**
-                         * @description What a browser need not load.
-                         * @default []
-                         */
-                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                        /**
-                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "width": 1920,
-                         *       "height": 1080
-                         *     }
-                         */
-                        viewport?: {
-                            width: number;
-                            height: number;
-                        } | null;
-                        /**
-                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                         * @default false
-                         */
-                        mobile?: boolean;
-                        /**
-                         * @description Where pages that ask for the position find the browser. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "latitude": 52.52,
-                         *       "longitude": 13.405
-                         *     }
-                         */
-                        geolocation?: {
-                            latitude: number;
-                            longitude: number;
-                            /** @description In metres; 10 unless given. */
-                            accuracy?: number;
-                        } | null;
-                        /**
-                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                         * @default null
-                         * @example de-DE
-                         */
-                        locale?: string | null;
-                        /**
-                         * @description Time zone of the browser. Needs a browser.
-                         * @default null
-                         * @example Europe/Berlin
-                         */
-                        timezone?: string | null;
-                        /**
-                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                         * @default null
-                         */
-                        session?: string | null;
-                        /**
-                         * @description The way out. Without it, as policy and need say.
-                         * @default null
-                         * @example {
-                         *       "tier": "residential",
-                         *       "country": "de"
-                         *     }
-                         */
-                        proxy?: {
-                            /**
-                             * @description Kind of proxy, from cheap to trusted.
-                             * @enum {string}
-                             */
-                            tier?: "datacenter" | "residential" | "mobile";
-                            /** @description Where the proxy is to be, `de` for Germany. */
-                            country?: string;
-                            /**
-                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                             * @enum {string}
-                             */
-                            maxTier?: "datacenter" | "residential" | "mobile";
-                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                            url?: string;
-                            /** @description Several proxies of your own, which are used in turn. */
-                            urls?: string[];
-                        } | null;
-                        /**
-                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                         * @default null
-                         */
-                        identity?: ("bot" | "browser") | null;
-                        /**
-                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                         * @default null
-                         */
-                        identityBrowser?: ("firefox" | "safari") | null;
-                        /**
-                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                         * @default 30000
-                         */
-                        timeoutMs?: number;
-                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                        taskTimeoutMs?: number;
-                        /**
-                         * @description Tries per URL, the first one included.
-                         * @default 3
-                         */
-                        maxAttempts?: number;
-                        /**
-                         * @description Largest body that is read, after decompression.
-                         * @default 10485760
-                         */
-                        maxBodyBytes?: number;
-                        /**
-                         * @description `false` is refused unless the operator’s policy consents to that for the host.
-                         * @default true
-                         */
-                        obeyRobots?: boolean;
-                        /**
-                         * @description HTTP method.
-                         * @default GET
-                         * @enum {string}
-                         */
-                        method?: "GET" | "POST";
-                        /**
-                         * @description Request body; needs `method: "POST"`.
-                         * @default null
-                         */
-                        body?: string | null;
-                        /**
-                         * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-                         * @default 0
-                         */
-                        maxAge?: number | string;
-                        /**
-                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                         * @default false
-                         */
-                        snapshots?: boolean;
-                        /**
-                         * @description Make the pages of the job findable by `GET /v1/search`.
-                         * @default false
-                         */
-                        search?: boolean;
-                        /**
-                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                         * @default false
-                         */
-                        lake?: boolean;
-                        /**
-                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "full",
-                         *         "format": "csv"
-                         *       }
-                         *     ]
-                         */
-                        exports?: {
-                            /**
-                             * @description What the file has.
-                             * @enum {string}
-                             */
-                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                            /**
-                             * @description How it is written.
-                             * @enum {string}
-                             */
-                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                        }[];
-                        /**
-                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                         * @default null
-                         * @example {
-                         *       "bodies": "24h",
-                         *       "jobs": "30d"
-                         *     }
-                         */
-                        retention?: {
-                            /**
-                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                             * @default null
-                             */
-                            bodies?: (number | string) | null;
-                            /**
-                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                             * @default null
-                             */
-                            artifacts?: (number | string) | null;
-                            /**
-                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                             * @default null
-                             */
-                            records?: (number | string) | null;
-                            /**
-                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                             * @default null
-                             */
-                            ledger?: (number | string) | null;
-                            /**
-                             * @description How long an ended job is kept at all; null: as the account and the installation say.
-                             * @default null
-                             */
-                            jobs?: (number | string) | null;
-                            /**
-                             * @description How long exports are kept after they were written; null: as the account and the installation say.
-                             * @default null
-                             */
-                            exports?: (number | string) | null;
-                        } | null;
-                        /**
-                         * @description Answer 202 with the job at once instead of waiting for the result.
-                         * @default false
-                         */
-                        async?: boolean;
-                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                        webhook?: {
-                            /** @description Where the events of this job are sent: an http or https URL. */
-                            url: string;
-                            /**
-                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                             * @default [
-                             *       "job.completed",
-                             *       "job.partially_completed",
-                             *       "job.failed",
-                             *       "job.cancelled"
-                             *     ]
-                             */
-                            events?: string[];
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @enum {string} */
-                        kind: "scrape";
-                    } | {
-                        /** @description The pages to fetch; a URL given twice is fetched once. */
-                        urls: string[];
-                        /**
-                         * @description Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-                         * @default false
-                         */
-                        ignoreInvalidUrls?: boolean;
-                        /**
-                         * @description How each page is fetched.
-                         * @default {}
-                         */
-                        options?: {
-                            /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                             * @default auto
-                             */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                            /**
-                             * @description Formats that are kept of each page and returned.
-                             * @default [
-                             *       "metadata",
-                             *       "links"
-                             *     ]
-                             * @example [
-                             *       "metadata",
-                             *       "links",
-                             *       "text"
-                             *     ]
-                             */
-                            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                            /**
-                             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                             * @default false
-                             */
-                            inline?: boolean;
-                            /**
-                             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                             * @default {}
-                             */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                             * @default []
-                             * @example [
-                             *       "X-Request-Id"
-                             *     ]
-                             */
-                            crossOriginHeaders?: string[];
-                            /**
-                             * @description Cookies to send to the origin of the URL.
-                             * @default {}
-                             */
-                            cookies?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                             * @default null
-                             */
-                            extract?: {
-                                /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                 * @default null
-                                 */
-                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                /**
-                                 * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                 * @default null
-                                 * @example {
-                                 *       "title": "h1",
-                                 *       "price": {
-                                 *         "css": ".price",
-                                 *         "type": "price"
-                                 *       }
-                                 *     }
-                                 */
-                                rules?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description JSON Schema that the result of the rules is checked against.
-                                 * @default null
-                                 */
-                                schema?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description Ask the language model of the settings for required fields that the rules left empty.
-                                 * @default false
-                                 */
-                                llm?: boolean | {
-                                    /** @description Fields that are judgements: their values need not stand on the page. */
-                                    derived: "all" | string[];
-                                };
-                            } | null;
-                            /**
-                             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                             * @default true
-                             */
-                            onlyMainContent?: boolean;
-                            /**
-                             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                             * @default []
-                             * @example [
-                             *       "main",
-                             *       ".reviews"
-                             *     ]
-                             */
-                            includeTags?: string[];
-                            /**
-                             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                             * @default []
-                             * @example [
-                             *       ".advertisement",
-                             *       "footer"
-                             *     ]
-                             */
-                            excludeTags?: string[];
-                            /**
-                             * @description What to wait for before the page is read. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "selector": "#results"
-                             *     }
-                             */
-                            wait?: {
-                                /** @description Until an element matches. */
-                                selector?: string;
-                                /** @description So long, after everything else that is waited for. */
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                            } | null;
-                            /**
-                             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                             * @default null
-                             */
-                            scroll?: (boolean | {
-                                /** @description Screens to go at most; 20 unless given. */
-                                maxSteps?: number;
-                                /** @description Pause after each; 150 unless given. */
-                                pauseMs?: number;
-                            }) | null;
-                            /**
-                             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                             * @default []
-                             * @example [
-                             *       {
-                             *         "type": "click",
-                             *         "selector": "#more"
-                             *       },
-                             *       {
-                             *         "type": "wait",
-                             *         "selector": ".item:nth-child(20)"
-                             *       }
-                             *     ]
-                             */
-                            actions?: ({
-                                /** @enum {string} */
-                                type: "click";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "hover";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "back";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "upload";
-                                /** @description An `<input type="file">`. */
-                                selector: string;
-                                files: {
-                                    name: string;
-                                    /** @description `application/octet-stream` unless given. */
-                                    contentType?: string;
-                                    /**
-                                     * Format: byte
-                                     * @description The bytes of the file.
-                                     */
-                                    base64: string;
-                                }[];
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "type";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                text: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "press";
-                                /** @description `Enter`, `a`, `Control+A` … */
-                                key: string;
-                                /** @description Where; else wherever the focus is. */
-                                selector?: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "select";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Value or label of the option. */
-                                value: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "wait";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector?: string;
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "scroll";
-                                /** @description Until this element is in sight. */
-                                selector?: string;
-                                /** @description Else one screen down. */
-                                pixels?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "evaluate";
-                                /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                                script: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "screenshot";
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            })[];
-                            /**
-                             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "fullPage": true
-                             *     }
-                             */
-                            screenshot?: {
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                            } | null;
-                            /**
-                             * @description What a browser need not load.
-                             * @default []
-                             */
-                            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                            /**
-                             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "width": 1920,
-                             *       "height": 1080
-                             *     }
-                             */
-                            viewport?: {
-                                width: number;
-                                height: number;
-                            } | null;
-                            /**
-                             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                             * @default false
-                             */
-                            mobile?: boolean;
-                            /**
-                             * @description Where pages that ask for the position find the browser. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "latitude": 52.52,
-                             *       "longitude": 13.405
-                             *     }
-                             */
-                            geolocation?: {
-                                latitude: number;
-                                longitude: number;
-                                /** @description In metres; 10 unless given. */
-                                accuracy?: number;
-                            } | null;
-                            /**
-                             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                             * @default null
-                             * @example de-DE
-                             */
-                            locale?: string | null;
-                            /**
-                             * @description Time zone of the browser. Needs a browser.
-                             * @default null
-                             * @example Europe/Berlin
-                             */
-                            timezone?: string | null;
-                            /**
-                             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                             * @default null
-                             */
-                            session?: string | null;
-                            /**
-                             * @description The way out. Without it, as policy and need say.
-                             * @default null
-                             * @example {
-                             *       "tier": "residential",
-                             *       "country": "de"
-                             *     }
-                             */
-                            proxy?: {
-                                /**
-                                 * @description Kind of proxy, from cheap to trusted.
-                                 * @enum {string}
-                                 */
-                                tier?: "datacenter" | "residential" | "mobile";
-                                /** @description Where the proxy is to be, `de` for Germany. */
-                                country?: string;
-                                /**
-                                 * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                                 * @enum {string}
-                                 */
-                                maxTier?: "datacenter" | "residential" | "mobile";
-                                /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                                url?: string;
-                                /** @description Several proxies of your own, which are used in turn. */
-                                urls?: string[];
-                            } | null;
-                            /**
-                             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                             * @default null
-                             */
-                            identity?: ("bot" | "browser") | null;
-                            /**
-                             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                             * @default null
-                             */
-                            identityBrowser?: ("firefox" | "safari") | null;
-                            /**
-                             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                             * @default 30000
-                             */
-                            timeoutMs?: number;
-                            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                            taskTimeoutMs?: number;
-                            /**
-                             * @description Tries per URL, the first one included.
-                             * @default 3
-                             */
-                            maxAttempts?: number;
-                            /**
-                             * @description Largest body that is read, after decompression.
-                             * @default 10485760
-                             */
-                            maxBodyBytes?: number;
-                            /**
-                             * @description `false` is refused unless the operator’s policy consents to that for the host.
-                             * @default true
-                             */
-                            obeyRobots?: boolean;
-                            /**
-                             * @description HTTP method.
-                             * @default GET
-                             * @enum {string}
-                             */
-                            method?: "GET" | "POST";
-                            /**
-                             * @description Request body; needs `method: "POST"`.
-                             * @default null
-                             */
-                            body?: string | null;
-                            /**
-                             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-                             * @default 0
-                             */
-                            maxAge?: number | string;
-                        };
-                        /**
-                         * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-                         * @default []
-                         */
-                        ignoreQueryParameters?: string[];
-                        /**
-                         * @description Bytes the job may download before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBytes?: number | null;
-                        /**
-                         * @description Time after which the job stops; null: no limit.
-                         * @default null
-                         */
-                        maxDurationMs?: number | null;
-                        /**
-                         * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBrowserMs?: number | null;
-                        /**
-                         * @description Bytes the job may download through proxies before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxProxyBytes?: number | null;
-                        /**
-                         * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-                         * @default null
-                         */
-                        maxCredits?: number | null;
-                        /**
-                         * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-                         * @default null
-                         */
-                        concurrency?: number | null;
-                        /**
-                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                         * @default null
-                         * @example {
-                         *       "bodies": "24h",
-                         *       "jobs": "30d"
-                         *     }
-                         */
-                        retention?: {
-                            /**
-                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                             * @default null
-                             */
-                            bodies?: (number | string) | null;
-                            /**
-                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                             * @default null
-                             */
-                            artifacts?: (number | string) | null;
-                            /**
-                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                             * @default null
-                             */
-                            records?: (number | string) | null;
-                            /**
-                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                             * @default null
-                             */
-                            ledger?: (number | string) | null;
-                            /**
-                             * @description How long an ended job is kept at all; null: as the account and the installation say.
-                             * @default null
-                             */
-                            jobs?: (number | string) | null;
-                            /**
-                             * @description How long exports are kept after they were written; null: as the account and the installation say.
-                             * @default null
-                             */
-                            exports?: (number | string) | null;
-                        } | null;
-                        /**
-                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                         * @default false
-                         */
-                        snapshots?: boolean;
-                        /**
-                         * @description Make the pages of the job findable by `GET /v1/search`.
-                         * @default false
-                         */
-                        search?: boolean;
-                        /**
-                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                         * @default false
-                         */
-                        lake?: boolean;
-                        /**
-                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "full",
-                         *         "format": "csv"
-                         *       }
-                         *     ]
-                         */
-                        exports?: {
-                            /**
-                             * @description What the file has.
-                             * @enum {string}
-                             */
-                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                            /**
-                             * @description How it is written.
-                             * @enum {string}
-                             */
-                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                        }[];
-                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                        webhook?: {
-                            /** @description Where the events of this job are sent: an http or https URL. */
-                            url: string;
-                            /**
-                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                             * @default [
-                             *       "job.completed",
-                             *       "job.partially_completed",
-                             *       "job.failed",
-                             *       "job.cancelled"
-                             *     ]
-                             */
-                            events?: string[];
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @enum {string} */
-                        kind: "batch";
-                    } | {
-                        /**
-                         * @description Where the crawl starts.
-                         * @default []
-                         */
-                        urls?: string[];
-                        /**
-                         * @description Sitemaps to start from.
-                         * @default []
-                         */
-                        sitemapUrls?: string[];
-                        /**
-                         * @description Pages to fetch at most; null: no limit.
-                         * @default 10000
-                         */
-                        maxPages?: number | null;
-                        /**
-                         * @description Links to follow from a seed at most; null: no limit.
-                         * @default null
-                         */
-                        maxDepth?: number | null;
-                        /**
-                         * @description Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-                         * @default []
-                         */
-                        allowedDomains?: string[];
-                        /**
-                         * @description Follow links to subdomains of the allowed hosts.
-                         * @default false
-                         */
-                        allowSubdomains?: boolean;
-                        /**
-                         * @description Follow links to any host.
-                         * @default false
-                         */
-                        allowExternal?: boolean;
-                        /**
-                         * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                         * @default []
-                         */
-                        include?: string[];
-                        /**
-                         * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                         * @default []
-                         */
-                        exclude?: string[];
-                        /**
-                         * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-                         * @default []
-                         */
-                        ignoreQueryParameters?: string[];
-                        /**
-                         * @description Treat URLs that differ after `#` as different pages.
-                         * @default false
-                         */
-                        keepFragment?: boolean;
-                        /**
-                         * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-                         * @default include
-                         * @enum {string}
-                         */
-                        sitemap?: "skip" | "include" | "only";
-                        /**
-                         * @description Do not follow links marked nofollow.
-                         * @default true
-                         */
-                        obeyNofollow?: boolean;
-                        /**
-                         * @description Do not keep pages marked noindex.
-                         * @default true
-                         */
-                        obeyNoindex?: boolean;
-                        /**
-                         * @description Treat rel=canonical as the same page.
-                         * @default true
-                         */
-                        followCanonical?: boolean;
-                        /**
-                         * @description Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-                         * @default true
-                         */
-                        avoidQueryTraps?: boolean;
-                        /**
-                         * @description Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-                         * @default false
-                         */
-                        ifModified?: boolean;
-                        /**
-                         * @description What becomes of pages whose URL matches; the first route that fits decides.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "match": "/category/*",
-                         *         "keep": false
-                         *       },
-                         *       {
-                         *         "match": "/product/*",
-                         *         "follow": false,
-                         *         "options": {
-                         *           "extract": {
-                         *             "type": "product"
-                         *           }
-                         *         }
-                         *       }
-                         *     ]
-                         */
-                        routes?: {
-                            /** @description Patterns as in `include`. */
-                            match: string | string[];
-                            /**
-                             * @description `false`: the page is fetched for its links and not kept.
-                             * @default true
-                             */
-                            keep?: boolean;
-                            /**
-                             * @description `false`: the links of the page are not followed.
-                             * @default true
-                             */
-                            follow?: boolean;
-                            /**
-                             * @description In place of the options of the crawl.
-                             * @default {}
-                             */
-                            options?: {
-                                /**
-                                 * @description How these pages are fetched.
-                                 * @enum {string}
-                                 */
-                                engine?: "auto" | "http" | "browser";
-                                /** @description Formats that are kept. */
-                                formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                                /** @description What to read out of these pages. */
-                                extract?: {
-                                    /**
-                                     * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                     * @default null
-                                     */
-                                    type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                    /**
-                                     * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                     * @default null
-                                     * @example {
-                                     *       "title": "h1",
-                                     *       "price": {
-                                     *         "css": ".price",
-                                     *         "type": "price"
-                                     *       }
-                                     *     }
-                                     */
-                                    rules?: {
-                                        [key: string]: unknown;
-                                    } | null;
-                                    /**
-                                     * @description JSON Schema that the result of the rules is checked against.
-                                     * @default null
-                                     */
-                                    schema?: {
-                                        [key: string]: unknown;
-                                    } | null;
-                                    /**
-                                     * @description Ask the language model of the settings for required fields that the rules left empty.
-                                     * @default false
-                                     */
-                                    llm?: boolean | {
-                                        /** @description Fields that are judgements: their values need not stand on the page. */
-                                        derived: "all" | string[];
-                                    };
-                                } | null;
-                                /** @description What to wait for before the page is read. */
-                                wait?: {
-                                    /** @description Until an element matches. */
-                                    selector?: string;
-                                    /** @description So long, after everything else that is waited for. */
-                                    ms?: number;
-                                    /**
-                                     * @description How far the page must have loaded.
-                                     * @enum {string}
-                                     */
-                                    until?: "load" | "domcontentloaded" | "networkidle";
-                                } | null;
-                                /** @description Go down the page until it grows no more. */
-                                scroll?: (boolean | {
-                                    /** @description Screens to go at most; 20 unless given. */
-                                    maxSteps?: number;
-                                    /** @description Pause after each; 150 unless given. */
-                                    pauseMs?: number;
-                                }) | null;
-                            };
-                        }[];
-                        /**
-                         * @description Bytes the job may download before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBytes?: number | null;
-                        /**
-                         * @description Time after which the job stops; null: no limit.
-                         * @default null
-                         */
-                        maxDurationMs?: number | null;
-                        /**
-                         * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxBrowserMs?: number | null;
-                        /**
-                         * @description Bytes the job may download through proxies before it stops; null: no limit.
-                         * @default null
-                         */
-                        maxProxyBytes?: number | null;
-                        /**
-                         * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-                         * @default null
-                         */
-                        maxCredits?: number | null;
-                        /**
-                         * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-                         * @default null
-                         */
-                        concurrency?: number | null;
-                        /**
-                         * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-                         * @default null
-                         * @example {
-                         *       "bodies": "24h",
-                         *       "jobs": "30d"
-                         *     }
-                         */
-                        retention?: {
-                            /**
-                             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                             * @default null
-                             */
-                            bodies?: (number | string) | null;
-                            /**
-                             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                             * @default null
-                             */
-                            artifacts?: (number | string) | null;
-                            /**
-                             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                             * @default null
-                             */
-                            records?: (number | string) | null;
-                            /**
-                             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                             * @default null
-                             */
-                            ledger?: (number | string) | null;
-                            /**
-                             * @description How long an ended job is kept at all; null: as the account and the installation say.
-                             * @default null
-                             */
-                            jobs?: (number | string) | null;
-                            /**
-                             * @description How long exports are kept after they were written; null: as the account and the installation say.
-                             * @default null
-                             */
-                            exports?: (number | string) | null;
-                        } | null;
-                        /**
-                         * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-                         * @default false
-                         */
-                        snapshots?: boolean;
-                        /**
-                         * @description Make the pages of the job findable by `GET /v1/search`.
-                         * @default false
-                         */
-                        search?: boolean;
-                        /**
-                         * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-                         * @default false
-                         */
-                        lake?: boolean;
-                        /**
-                         * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "full",
-                         *         "format": "csv"
-                         *       }
-                         *     ]
-                         */
-                        exports?: {
-                            /**
-                             * @description What the file has.
-                             * @enum {string}
-                             */
-                            type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                            /**
-                             * @description How it is written.
-                             * @enum {string}
-                             */
-                            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-                        }[];
-                        /**
-                         * @description Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-                         * @default null
-                         */
-                        maxLoginWalls?: number | null;
-                        /**
-                         * @description How each page is fetched.
-                         * @default {}
-                         */
-                        options?: {
-                            /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                             * @default auto
-                             */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                            /**
-                             * @description Formats that are kept of each page and returned.
-                             * @default [
-                             *       "metadata",
-                             *       "links"
-                             *     ]
-                             * @example [
-                             *       "metadata",
-                             *       "links",
-                             *       "text"
-                             *     ]
-                             */
-                            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                            /**
-                             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                             * @default false
-                             */
-                            inline?: boolean;
-                            /**
-                             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                             * @default {}
-                             */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                             * @default []
-                             * @example [
-                             *       "X-Request-Id"
-                             *     ]
-                             */
-                            crossOriginHeaders?: string[];
-                            /**
-                             * @description Cookies to send to the origin of the URL.
-                             * @default {}
-                             */
-                            cookies?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                             * @default null
-                             */
-                            extract?: {
-                                /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                                 * @default null
-                                 */
-                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                                /**
-                                 * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                                 * @default null
-                                 * @example {
-                                 *       "title": "h1",
-                                 *       "price": {
-                                 *         "css": ".price",
-                                 *         "type": "price"
-                                 *       }
-                                 *     }
-                                 */
-                                rules?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description JSON Schema that the result of the rules is checked against.
-                                 * @default null
-                                 */
-                                schema?: {
-                                    [key: string]: unknown;
-                                } | null;
-                                /**
-                                 * @description Ask the language model of the settings for required fields that the rules left empty.
-                                 * @default false
-                                 */
-                                llm?: boolean | {
-                                    /** @description Fields that are judgements: their values need not stand on the page. */
-                                    derived: "all" | string[];
-                                };
-                            } | null;
-                            /**
-                             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                             * @default true
-                             */
-                            onlyMainContent?: boolean;
-                            /**
-                             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                             * @default []
-                             * @example [
-                             *       "main",
-                             *       ".reviews"
-                             *     ]
-                             */
-                            includeTags?: string[];
-                            /**
-                             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                             * @default []
-                             * @example [
-                             *       ".advertisement",
-                             *       "footer"
-                             *     ]
-                             */
-                            excludeTags?: string[];
-                            /**
-                             * @description What to wait for before the page is read. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "selector": "#results"
-                             *     }
-                             */
-                            wait?: {
-                                /** @description Until an element matches. */
-                                selector?: string;
-                                /** @description So long, after everything else that is waited for. */
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                            } | null;
-                            /**
-                             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                             * @default null
-                             */
-                            scroll?: (boolean | {
-                                /** @description Screens to go at most; 20 unless given. */
-                                maxSteps?: number;
-                                /** @description Pause after each; 150 unless given. */
-                                pauseMs?: number;
-                            }) | null;
-                            /**
-                             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                             * @default []
-                             * @example [
-                             *       {
-                             *         "type": "click",
-                             *         "selector": "#more"
-                             *       },
-                             *       {
-                             *         "type": "wait",
-                             *         "selector": ".item:nth-child(20)"
-                             *       }
-                             *     ]
-                             */
-                            actions?: ({
-                                /** @enum {string} */
-                                type: "click";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "hover";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "back";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "upload";
-                                /** @description An `<input type="file">`. */
-                                selector: string;
-                                files: {
-                                    name: string;
-                                    /** @description `application/octet-stream` unless given. */
-                                    contentType?: string;
-                                    /**
-                                     * Format: byte
-                                     * @description The bytes of the file.
-                                     */
-                                    base64: string;
-                                }[];
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "type";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                text: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "press";
-                                /** @description `Enter`, `a`, `Control+A` … */
-                                key: string;
-                                /** @description Where; else wherever the focus is. */
-                                selector?: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "select";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector: string;
-                                /** @description Value or label of the option. */
-                                value: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "wait";
-                                /** @description A CSS selector, or one of Playwright’s. */
-                                selector?: string;
-                                ms?: number;
-                                /**
-                                 * @description How far the page must have loaded.
-                                 * @enum {string}
-                                 */
-                                until?: "load" | "domcontentloaded" | "networkidle";
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "scroll";
-                                /** @description Until this element is in sight. */
-                                selector?: string;
-                                /** @description Else one screen down. */
-                                pixels?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "evaluate";
-                                /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                                script: string;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            } | {
-                                /** @enum {string} */
-                                type: "screenshot";
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                                /** @description Time for this step; 10 s unless given. */
-                                timeoutMs?: number;
-                            })[];
-                            /**
-                             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "fullPage": true
-                             *     }
-                             */
-                            screenshot?: {
-                                /** @description The whole page instead of what a window shows. */
-                                fullPage?: boolean;
-                                /** @description Only the first element that matches. */
-                                selector?: string;
-                                /**
-                                 * @description png unless given.
-                                 * @enum {string}
-                                 */
-                                format?: "png" | "jpeg";
-                                /** @description Of a jpeg. */
-                                quality?: number;
-                            } | null;
-                            /**
-                             * @description What a browser need not load.
-                             * @default []
-                             */
-                            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                            /**
-                             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "width": 1920,
-                             *       "height": 1080
-                             *     }
-                             */
-                            viewport?: {
-                                width: number;
-                                height: number;
-                            } | null;
-                            /**
-                             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                             * @default false
-                             */
-                            mobile?: boolean;
-                            /**
-                             * @description Where pages that ask for the position find the browser. Needs a browser.
-                             * @default null
-                             * @example {
-                             *       "latitude": 52.52,
-                             *       "longitude": 13.405
-                             *     }
-                             */
-                            geolocation?: {
-                                latitude: number;
-                                longitude: number;
-                                /** @description In metres; 10 unless given. */
-                                accuracy?: number;
-                            } | null;
-                            /**
-                             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                             * @default null
-                             * @example de-DE
-                             */
-                            locale?: string | null;
-                            /**
-                             * @description Time zone of the browser. Needs a browser.
-                             * @default null
-                             * @example Europe/Berlin
-                             */
-                            timezone?: string | null;
-                            /**
-                             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                             * @default null
-                             */
-                            session?: string | null;
-                            /**
-                             * @description The way out. Without it, as policy and need say.
-                             * @default null
-                             * @example {
-                             *       "tier": "residential",
-                             *       "country": "de"
-                             *     }
-                             */
-                            proxy?: {
-                                /**
-                                 * @description Kind of proxy, from cheap to trusted.
-                                 * @enum {string}
-                                 */
-                                tier?: "datacenter" | "residential" | "mobile";
-                                /** @description Where the proxy is to be, `de` for Germany. */
-                                country?: string;
-                                /**
-                                 * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                                 * @enum {string}
-                                 */
-                                maxTier?: "datacenter" | "residential" | "mobile";
-                                /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                                url?: string;
-                                /** @description Several proxies of your own, which are used in turn. */
-                                urls?: string[];
-                            } | null;
-                            /**
-                             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                             * @default null
-                             */
-                            identity?: ("bot" | "browser") | null;
-                            /**
-                             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                             * @default null
-                             */
-                            identityBrowser?: ("firefox" | "safari") | null;
-                            /**
-                             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                             * @default 30000
-                             */
-                            timeoutMs?: number;
-                            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                            taskTimeoutMs?: number;
-                            /**
-                             * @description Tries per URL, the first one included.
-                             * @default 3
-                             */
-                            maxAttempts?: number;
-                            /**
-                             * @description Largest body that is read, after decompression.
-                             * @default 10485760
-                             */
-                            maxBodyBytes?: number;
-                            /**
-                             * @description `false` is refused unless the operator’s policy consents to that for the host.
-                             * @default true
-                             */
-                            obeyRobots?: boolean;
-                        };
-                        /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-                        webhook?: {
-                            /** @description Where the events of this job are sent: an http or https URL. */
-                            url: string;
-                            /**
-                             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-                             * @default [
-                             *       "job.completed",
-                             *       "job.partially_completed",
-                             *       "job.failed",
-                             *       "job.cancelled"
-                             *     ]
-                             */
-                            events?: string[];
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @enum {string} */
-                        kind: "crawl";
-                    };
-                    jitterMs?: number;
-                    /** @enum {string} */
-                    overlap?: "skip" | "queue" | "cancelPrevious";
-                    /** @enum {string} */
-                    catchUp?: "one" | "none";
-                    /** @description Times outside of these hours are left out; null: none are. */
-                    activeHours?: {
-                        /** @description The local time at which they begin, `08:30`. */
-                        from: string;
-                        /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
-                        to: string;
-                        /**
-                         * @description Days on which they begin, 0 is Sunday; empty: every day.
-                         * @default []
-                         */
-                        days?: number[];
-                    } | null;
-                };
+                "application/json": components["schemas"]["ScheduleUpdate"];
             };
         };
         responses: {
@@ -15094,641 +10628,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description For people. */
-                    name: string;
-                    /** @description The pages to watch. */
-                    urls?: string[];
-                    /** @description A site to watch: its pages are found by following links and reading its sitemaps. */
-                    site?: string;
-                    /** @description A sitemap whose pages are watched. */
-                    sitemap?: string;
-                    /**
-                     * @description When the pages are checked, as for /v1/schedules.
-                     * @example {
-                     *       "every": "1h"
-                     *     }
-                     */
-                    schedule: {
-                        /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
-                        cron?: string;
-                        /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
-                        every?: string | number;
-                        /**
-                         * @description IANA time zone of the cron line and of the active hours.
-                         * @default UTC
-                         */
-                        timeZone?: string;
-                        /**
-                         * @description Runs begin up to this much later, each tick always by the same part; never after the next tick.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description After a time without schedulers: one run for all that were missed, or none.
-                         * @default one
-                         * @enum {string}
-                         */
-                        catchUp?: "one" | "none";
-                        /**
-                         * @description Times outside of these hours are left out; null: none are.
-                         * @default null
-                         */
-                        activeHours?: {
-                            /** @description The local time at which they begin, `08:30`. */
-                            from: string;
-                            /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
-                            to: string;
-                            /**
-                             * @description Days on which they begin, 0 is Sunday; empty: every day.
-                             * @default []
-                             */
-                            days?: number[];
-                        } | null;
-                    };
-                    /**
-                     * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-                     * @default {
-                     *       "text": true,
-                     *       "markdown": false,
-                     *       "selectors": [],
-                     *       "fields": [
-                     *         "title",
-                     *         "price",
-                     *         "currency",
-                     *         "availability"
-                     *       ],
-                     *       "screenshot": false
-                     *     }
-                     * @example {
-                     *       "text": true,
-                     *       "fields": [
-                     *         "title",
-                     *         "price",
-                     *         "availability"
-                     *       ]
-                     *     }
-                     */
-                    watch?: {
-                        /**
-                         * @description The visible text of the page.
-                         * @default false
-                         */
-                        text?: boolean;
-                        /**
-                         * @description The main content as Markdown, which has the addresses of links as well.
-                         * @default false
-                         */
-                        markdown?: boolean;
-                        /**
-                         * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-                         * @default []
-                         */
-                        selectors?: string[];
-                        /**
-                         * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-                         * @default []
-                         */
-                        fields?: "all" | string[];
-                        /**
-                         * @description The pixels of the screenshot.
-                         * @default false
-                         */
-                        screenshot?: boolean;
-                    };
-                    /**
-                     * @description What never counts as a change.
-                     * @default {
-                     *       "patterns": [],
-                     *       "selectors": [],
-                     *       "fields": []
-                     *     }
-                     * @example {
-                     *       "patterns": [
-                     *         "\\d+ visitors"
-                     *       ],
-                     *       "selectors": [
-                     *         ".ad",
-                     *         "footer"
-                     *       ]
-                     *     }
-                     */
-                    ignore?: {
-                        /**
-                         * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-                         * @default []
-                         */
-                        patterns?: string[];
-                        /**
-                         * @description Elements, by CSS or XPath, that are removed from the page.
-                         * @default []
-                         */
-                        selectors?: string[];
-                        /**
-                         * @description Fields that are not compared.
-                         * @default []
-                         */
-                        fields?: string[];
-                    };
-                    /**
-                     * @description Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-                     * @default {
-                     *       "share": 0,
-                     *       "amount": 0
-                     *     }
-                     * @example {
-                     *       "share": 0.05
-                     *     }
-                     */
-                    threshold?: {
-                        /**
-                         * @description Least share that changes: of the characters, of the larger number, of the pixels.
-                         * @default 0
-                         */
-                        share?: number;
-                        /**
-                         * @description Least amount that changes: characters, the difference of two numbers, pixels.
-                         * @default 0
-                         */
-                        amount?: number;
-                    };
-                    /**
-                     * @description Checks in a row that must have seen a change before it is told.
-                     * @default 3
-                     */
-                    confirm?: number;
-                    /**
-                     * @description How long a page that is gone, empty or almost wholly another has to stay so before it is told.
-                     * @default 6h
-                     */
-                    settle?: number | string;
-                    /**
-                     * @description Checks in a row that must have failed before `monitor.failed` is told.
-                     * @default 3
-                     */
-                    failAfter?: number;
-                    /**
-                     * @description Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
-                     * @default true
-                     */
-                    learnNoise?: boolean;
-                    /**
-                     * @description Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
-                     * @default true
-                     */
-                    recheck?: boolean;
-                    /**
-                     * @description Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
-                     * @default 500
-                     */
-                    maxPages?: number;
-                    /**
-                     * @description Links to follow from a seed at most; null: no limit.
-                     * @default null
-                     */
-                    maxDepth?: number | null;
-                    /**
-                     * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                     * @default []
-                     */
-                    include?: string[];
-                    /**
-                     * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-                     * @default []
-                     */
-                    exclude?: string[];
-                    /**
-                     * @description How each page is fetched.
-                     * @default {}
-                     */
-                    options?: {
-                        /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                         * @default auto
-                         */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                        /**
-                         * @description Formats that are kept of each page and returned.
-                         * @default [
-                         *       "metadata",
-                         *       "links"
-                         *     ]
-                         * @example [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         */
-                        formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                        /**
-                         * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                         * @default false
-                         */
-                        inline?: boolean;
-                        /**
-                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                         * @default {}
-                         */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                         * @default []
-                         * @example [
-                         *       "X-Request-Id"
-                         *     ]
-                         */
-                        crossOriginHeaders?: string[];
-                        /**
-                         * @description Cookies to send to the origin of the URL.
-                         * @default {}
-                         */
-                        cookies?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                         * @default null
-                         */
-                        extract?: {
-                            /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                             * @default null
-                             */
-                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                            /**
-                             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                             * @default null
-                             * @example {
-                             *       "title": "h1",
-                             *       "price": {
-                             *         "css": ".price",
-                             *         "type": "price"
-                             *       }
-                             *     }
-                             */
-                            rules?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description JSON Schema that the result of the rules is checked against.
-                             * @default null
-                             */
-                            schema?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description Ask the language model of the settings for required fields that the rules left empty.
-                             * @default false
-                             */
-                            llm?: boolean | {
-                                /** @description Fields that are judgements: their values need not stand on the page. */
-                                derived: "all" | string[];
-                            };
-                        } | null;
-                        /**
-                         * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                         * @default true
-                         */
-                        onlyMainContent?: boolean;
-                        /**
-                         * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                         * @default []
-                         * @example [
-                         *       "main",
-                         *       ".reviews"
-                         *     ]
-                         */
-                        includeTags?: string[];
-                        /**
-                         * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                         * @default []
-                         * @example [
-                         *       ".advertisement",
-                         *       "footer"
-                         *     ]
-                         */
-                        excludeTags?: string[];
-                        /**
-                         * @description What to wait for before the page is read. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "selector": "#results"
-                         *     }
-                         */
-                        wait?: {
-                            /** @description Until an element matches. */
-                            selector?: string;
-                            /** @description So long, after everything else that is waited for. */
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                        } | null;
-                        /**
-                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                         * @default null
-                         */
-                        scroll?: (boolean | {
-                            /** @description Screens to go at most; 20 unless given. */
-                            maxSteps?: number;
-                            /** @description Pause after each; 150 unless given. */
-                            pauseMs?: number;
-                        }) | null;
-                        /**
-                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "click",
-                         *         "selector": "#more"
-                         *       },
-                         *       {
-                         *         "type": "wait",
-                         *         "selector": ".item:nth-child(20)"
-                         *       }
-                         *     ]
-                         */
-                        actions?: ({
-                            /** @enum {string} */
-                            type: "click";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "hover";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "back";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "upload";
-                            /** @description An `<input type="file">`. */
-                            selector: string;
-                            files: {
-                                name: string;
-                                /** @description `application/octet-stream` unless given. */
-                                contentType?: string;
-                                /**
-                                 * Format: byte
-                                 * @description The bytes of the file.
-                                 */
-                                base64: string;
-                            }[];
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "type";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            text: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "press";
-                            /** @description `Enter`, `a`, `Control+A` … */
-                            key: string;
-                            /** @description Where; else wherever the focus is. */
-                            selector?: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "select";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Value or label of the option. */
-                            value: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "wait";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector?: string;
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "scroll";
-                            /** @description Until this element is in sight. */
-                            selector?: string;
-                            /** @description Else one screen down. */
-                            pixels?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "evaluate";
-                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                            script: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "screenshot";
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        })[];
-                        /**
-                         * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "fullPage": true
-                         *     }
-                         */
-                        screenshot?: {
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                        } | null;
-                        /**
-                         * @description What a browser need not load.
-                         * @default []
-                         */
-                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                        /**
-                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "width": 1920,
-                         *       "height": 1080
-                         *     }
-                         */
-                        viewport?: {
-                            width: number;
-                            height: number;
-                        } | null;
-                        /**
-                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                         * @default false
-                         */
-                        mobile?: boolean;
-                        /**
-                         * @description Where pages that ask for the position find the browser. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "latitude": 52.52,
-                         *       "longitude": 13.405
-                         *     }
-                         */
-                        geolocation?: {
-                            latitude: number;
-                            longitude: number;
-                            /** @description In metres; 10 unless given. */
-                            accuracy?: number;
-                        } | null;
-                        /**
-                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                         * @default null
-                         * @example de-DE
-                         */
-                        locale?: string | null;
-                        /**
-                         * @description Time zone of the browser. Needs a browser.
-                         * @default null
-                         * @example Europe/Berlin
-                         */
-                        timezone?: string | null;
-                        /**
-                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                         * @default null
-                         */
-                        session?: string | null;
-                        /**
-                         * @description The way out. Without it, as policy and need say.
-                         * @default null
-                         * @example {
-                         *       "tier": "residential",
-                         *       "country": "de"
-                         *     }
-                         */
-                        proxy?: {
-                            /**
-                             * @description Kind of proxy, from cheap to trusted.
-                             * @enum {string}
-                             */
-                            tier?: "datacenter" | "residential" | "mobile";
-                            /** @description Where the proxy is to be, `de` for Germany. */
-                            country?: string;
-                            /**
-                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                             * @enum {string}
-                             */
-                            maxTier?: "datacenter" | "residential" | "mobile";
-                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                            url?: string;
-                            /** @description Several proxies of your own, which are used in turn. */
-                            urls?: string[];
-                        } | null;
-                        /**
-                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                         * @default null
-                         */
-                        identity?: ("bot" | "browser") | null;
-                        /**
-                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                         * @default null
-                         */
-                        identityBrowser?: ("firefox" | "safari") | null;
-                        /**
-                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                         * @default 30000
-                         */
-                        timeoutMs?: number;
-                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                        taskTimeoutMs?: number;
-                        /**
-                         * @description Tries per URL, the first one included.
-                         * @default 3
-                         */
-                        maxAttempts?: number;
-                        /**
-                         * @description Largest body that is read, after decompression.
-                         * @default 10485760
-                         */
-                        maxBodyBytes?: number;
-                        /**
-                         * @description `false` is refused unless the operator’s policy consents to that for the host.
-                         * @default true
-                         */
-                        obeyRobots?: boolean;
-                    };
-                    /**
-                     * @description Who is told of this monitor, besides the webhooks of the account.
-                     * @example {
-                     *       "slack": "https://hooks.slack.com/services/T0/B0/x"
-                     *     }
-                     */
-                    notify?: {
-                        /** @description Where the events are sent as JSON. */
-                        webhook?: {
-                            /** @description An http or https URL. */
-                            url: string;
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @description An address for e-mail; the server must have SCRAPIFIE_SMTP_URL. */
-                        email?: string;
-                        /** @description A short message for people goes here: an incoming webhook of Slack. */
-                        slack?: string;
-                        /** @description A short message for people goes here: a webhook of Discord. */
-                        discord?: string;
-                        /** @description A short message for people goes here: a webhook of Microsoft Teams. */
-                        teams?: string;
-                        /** @description A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic. */
-                        ntfy?: string;
-                        /**
-                         * @description Types of events, or patterns; `page.changed` is one for each page.
-                         * @default [
-                         *       "monitor.*"
-                         *     ]
-                         */
-                        events?: string[];
-                    };
-                };
+                "application/json": components["schemas"]["MonitorRequest"];
             };
         };
         responses: {
@@ -15784,489 +10684,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description The page to look at. */
-                    url: string;
-                    /**
-                     * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-                     * @default {
-                     *       "text": true,
-                     *       "markdown": false,
-                     *       "selectors": [],
-                     *       "fields": [
-                     *         "title",
-                     *         "price",
-                     *         "currency",
-                     *         "availability"
-                     *       ],
-                     *       "screenshot": false
-                     *     }
-                     * @example {
-                     *       "text": true,
-                     *       "fields": [
-                     *         "title",
-                     *         "price",
-                     *         "availability"
-                     *       ]
-                     *     }
-                     */
-                    watch?: {
-                        /**
-                         * @description The visible text of the page.
-                         * @default false
-                         */
-                        text?: boolean;
-                        /**
-                         * @description The main content as Markdown, which has the addresses of links as well.
-                         * @default false
-                         */
-                        markdown?: boolean;
-                        /**
-                         * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-                         * @default []
-                         */
-                        selectors?: string[];
-                        /**
-                         * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-                         * @default []
-                         */
-                        fields?: "all" | string[];
-                        /**
-                         * @description The pixels of the screenshot.
-                         * @default false
-                         */
-                        screenshot?: boolean;
-                    };
-                    /**
-                     * @description What never counts as a change.
-                     * @default {
-                     *       "patterns": [],
-                     *       "selectors": [],
-                     *       "fields": []
-                     *     }
-                     * @example {
-                     *       "patterns": [
-                     *         "\\d+ visitors"
-                     *       ],
-                     *       "selectors": [
-                     *         ".ad",
-                     *         "footer"
-                     *       ]
-                     *     }
-                     */
-                    ignore?: {
-                        /**
-                         * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-                         * @default []
-                         */
-                        patterns?: string[];
-                        /**
-                         * @description Elements, by CSS or XPath, that are removed from the page.
-                         * @default []
-                         */
-                        selectors?: string[];
-                        /**
-                         * @description Fields that are not compared.
-                         * @default []
-                         */
-                        fields?: string[];
-                    };
-                    /**
-                     * @description How the page is fetched.
-                     * @default {}
-                     */
-                    options?: {
-                        /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                         * @default auto
-                         */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                        /**
-                         * @description Formats that are kept of each page and returned.
-                         * @default [
-                         *       "metadata",
-                         *       "links"
-                         *     ]
-                         * @example [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         */
-                        formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                        /**
-                         * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                         * @default false
-                         */
-                        inline?: boolean;
-                        /**
-                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                         * @default {}
-                         */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                         * @default []
-                         * @example [
-                         *       "X-Request-Id"
-                         *     ]
-                         */
-                        crossOriginHeaders?: string[];
-                        /**
-                         * @description Cookies to send to the origin of the URL.
-                         * @default {}
-                         */
-                        cookies?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                         * @default null
-                         */
-                        extract?: {
-                            /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                             * @default null
-                             */
-                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                            /**
-                             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                             * @default null
-                             * @example {
-                             *       "title": "h1",
-                             *       "price": {
-                             *         "css": ".price",
-                             *         "type": "price"
-                             *       }
-                             *     }
-                             */
-                            rules?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description JSON Schema that the result of the rules is checked against.
-                             * @default null
-                             */
-                            schema?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description Ask the language model of the settings for required fields that the rules left empty.
-                             * @default false
-                             */
-                            llm?: boolean | {
-                                /** @description Fields that are judgements: their values need not stand on the page. */
-                                derived: "all" | string[];
-                            };
-                        } | null;
-                        /**
-                         * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                         * @default true
-                         */
-                        onlyMainContent?: boolean;
-                        /**
-                         * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                         * @default []
-                         * @example [
-                         *       "main",
-                         *       ".reviews"
-                         *     ]
-                         */
-                        includeTags?: string[];
-                        /**
-                         * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                         * @default []
-                         * @example [
-                         *       ".advertisement",
-                         *       "footer"
-                         *     ]
-                         */
-                        excludeTags?: string[];
-                        /**
-                         * @description What to wait for before the page is read. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "selector": "#results"
-                         *     }
-                         */
-                        wait?: {
-                            /** @description Until an element matches. */
-                            selector?: string;
-                            /** @description So long, after everything else that is waited for. */
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                        } | null;
-                        /**
-                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                         * @default null
-                         */
-                        scroll?: (boolean | {
-                            /** @description Screens to go at most; 20 unless given. */
-                            maxSteps?: number;
-                            /** @description Pause after each; 150 unless given. */
-                            pauseMs?: number;
-                        }) | null;
-                        /**
-                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "click",
-                         *         "selector": "#more"
-                         *       },
-                         *       {
-                         *         "type": "wait",
-                         *         "selector": ".item:nth-child(20)"
-                         *       }
-                         *     ]
-                         */
-                        actions?: ({
-                            /** @enum {string} */
-                            type: "click";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "hover";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "back";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "upload";
-                            /** @description An `<input type="file">`. */
-                            selector: string;
-                            files: {
-                                name: string;
-                                /** @description `application/octet-stream` unless given. */
-                                contentType?: string;
-                                /**
-                                 * Format: byte
-                                 * @description The bytes of the file.
-                                 */
-                                base64: string;
-                            }[];
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "type";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            text: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "press";
-                            /** @description `Enter`, `a`, `Control+A` … */
-                            key: string;
-                            /** @description Where; else wherever the focus is. */
-                            selector?: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "select";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Value or label of the option. */
-                            value: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "wait";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector?: string;
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "scroll";
-                            /** @description Until this element is in sight. */
-                            selector?: string;
-                            /** @description Else one screen down. */
-                            pixels?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "evaluate";
-                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                            script: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "screenshot";
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        })[];
-                        /**
-                         * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "fullPage": true
-                         *     }
-                         */
-                        screenshot?: {
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                        } | null;
-                        /**
-                         * @description What a browser need not load.
-                         * @default []
-                         */
-                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                        /**
-                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "width": 1920,
-                         *       "height": 1080
-                         *     }
-                         */
-                        viewport?: {
-                            width: number;
-                            height: number;
-                        } | null;
-                        /**
-                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                         * @default false
-                         */
-                        mobile?: boolean;
-                        /**
-                         * @description Where pages that ask for the position find the browser. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "latitude": 52.52,
-                         *       "longitude": 13.405
-                         *     }
-                         */
-                        geolocation?: {
-                            latitude: number;
-                            longitude: number;
-                            /** @description In metres; 10 unless given. */
-                            accuracy?: number;
-                        } | null;
-                        /**
-                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                         * @default null
-                         * @example de-DE
-                         */
-                        locale?: string | null;
-                        /**
-                         * @description Time zone of the browser. Needs a browser.
-                         * @default null
-                         * @example Europe/Berlin
-                         */
-                        timezone?: string | null;
-                        /**
-                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                         * @default null
-                         */
-                        session?: string | null;
-                        /**
-                         * @description The way out. Without it, as policy and need say.
-                         * @default null
-                         * @example {
-                         *       "tier": "residential",
-                         *       "country": "de"
-                         *     }
-                         */
-                        proxy?: {
-                            /**
-                             * @description Kind of proxy, from cheap to trusted.
-                             * @enum {string}
-                             */
-                            tier?: "datacenter" | "residential" | "mobile";
-                            /** @description Where the proxy is to be, `de` for Germany. */
-                            country?: string;
-                            /**
-                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                             * @enum {string}
-                             */
-                            maxTier?: "datacenter" | "residential" | "mobile";
-                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                            url?: string;
-                            /** @description Several proxies of your own, which are used in turn. */
-                            urls?: string[];
-                        } | null;
-                        /**
-                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                         * @default null
-                         */
-                        identity?: ("bot" | "browser") | null;
-                        /**
-                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                         * @default null
-                         */
-                        identityBrowser?: ("firefox" | "safari") | null;
-                        /**
-                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                         * @default 30000
-                         */
-                        timeoutMs?: number;
-                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                        taskTimeoutMs?: number;
-                        /**
-                         * @description Tries per URL, the first one included.
-                         * @default 3
-                         */
-                        maxAttempts?: number;
-                        /**
-                         * @description Largest body that is read, after decompression.
-                         * @default 10485760
-                         */
-                        maxBodyBytes?: number;
-                        /**
-                         * @description `false` is refused unless the operator’s policy consents to that for the host.
-                         * @default true
-                         */
-                        obeyRobots?: boolean;
-                    };
-                };
+                "application/json": components["schemas"]["MonitorPreviewRequest"];
             };
         };
         responses: {
@@ -16417,533 +10835,7 @@ export interface operations {
                  *       "confirm": 2
                  *     }
                  */
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /** @description The pages to watch. */
-                    urls?: string[];
-                    /** @description A site to watch: its pages are found by following links and reading its sitemaps. */
-                    site?: string;
-                    /** @description A sitemap whose pages are watched. */
-                    sitemap?: string;
-                    schedule?: {
-                        /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
-                        cron?: string;
-                        /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
-                        every?: string | number;
-                        /** @description IANA time zone of the cron line and of the active hours. */
-                        timeZone?: string;
-                        jitterMs?: number;
-                        /** @enum {string} */
-                        catchUp?: "one" | "none";
-                        /** @description Times outside of these hours are left out; null: none are. */
-                        activeHours?: {
-                            /** @description The local time at which they begin, `08:30`. */
-                            from: string;
-                            /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
-                            to: string;
-                            /**
-                             * @description Days on which they begin, 0 is Sunday; empty: every day.
-                             * @default []
-                             */
-                            days?: number[];
-                        } | null;
-                    };
-                    watch?: {
-                        /**
-                         * @description The visible text of the page.
-                         * @default false
-                         */
-                        text?: boolean;
-                        /**
-                         * @description The main content as Markdown, which has the addresses of links as well.
-                         * @default false
-                         */
-                        markdown?: boolean;
-                        /**
-                         * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-                         * @default []
-                         */
-                        selectors?: string[];
-                        /**
-                         * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-                         * @default []
-                         */
-                        fields?: "all" | string[];
-                        /**
-                         * @description The pixels of the screenshot.
-                         * @default false
-                         */
-                        screenshot?: boolean;
-                    };
-                    ignore?: {
-                        /**
-                         * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-                         * @default []
-                         */
-                        patterns?: string[];
-                        /**
-                         * @description Elements, by CSS or XPath, that are removed from the page.
-                         * @default []
-                         */
-                        selectors?: string[];
-                        /**
-                         * @description Fields that are not compared.
-                         * @default []
-                         */
-                        fields?: string[];
-                    };
-                    threshold?: {
-                        /**
-                         * @description Least share that changes: of the characters, of the larger number, of the pixels.
-                         * @default 0
-                         */
-                        share?: number;
-                        /**
-                         * @description Least amount that changes: characters, the difference of two numbers, pixels.
-                         * @default 0
-                         */
-                        amount?: number;
-                    };
-                    /** @description Checks in a row that must have seen a change before it is told. */
-                    confirm?: number;
-                    /** @description How long a page that is gone, empty or almost wholly another has to stay so before it is told. */
-                    settle?: number | string;
-                    /** @description Checks in a row that must have failed before `monitor.failed` is told. */
-                    failAfter?: number;
-                    /** @description Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests. */
-                    learnNoise?: boolean;
-                    /** @description Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise. */
-                    recheck?: boolean;
-                    /** @description Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed. */
-                    maxPages?: number;
-                    maxDepth?: number | null;
-                    include?: string[];
-                    exclude?: string[];
-                    /** @description How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin. */
-                    options?: {
-                        /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                         * @default auto
-                         */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                        /**
-                         * @description Formats that are kept of each page and returned.
-                         * @default [
-                         *       "metadata",
-                         *       "links"
-                         *     ]
-                         * @example [
-                         *       "metadata",
-                         *       "links",
-                         *       "text"
-                         *     ]
-                         */
-                        formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                        /**
-                         * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-                         * @default false
-                         */
-                        inline?: boolean;
-                        /**
-                         * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                         * @default {}
-                         */
-                        headers?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-                         * @default []
-                         * @example [
-                         *       "X-Request-Id"
-                         *     ]
-                         */
-                        crossOriginHeaders?: string[];
-                        /**
-                         * @description Cookies to send to the origin of the URL.
-                         * @default {}
-                         */
-                        cookies?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-                         * @default null
-                         */
-                        extract?: {
-                            /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-                             * @default null
-                             */
-                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-                            /**
-                             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-                             * @default null
-                             * @example {
-                             *       "title": "h1",
-                             *       "price": {
-                             *         "css": ".price",
-                             *         "type": "price"
-                             *       }
-                             *     }
-                             */
-                            rules?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description JSON Schema that the result of the rules is checked against.
-                             * @default null
-                             */
-                            schema?: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description Ask the language model of the settings for required fields that the rules left empty.
-                             * @default false
-                             */
-                            llm?: boolean | {
-                                /** @description Fields that are judgements: their values need not stand on the page. */
-                                derived: "all" | string[];
-                            };
-                        } | null;
-                        /**
-                         * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-                         * @default true
-                         */
-                        onlyMainContent?: boolean;
-                        /**
-                         * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-                         * @default []
-                         * @example [
-                         *       "main",
-                         *       ".reviews"
-                         *     ]
-                         */
-                        includeTags?: string[];
-                        /**
-                         * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-                         * @default []
-                         * @example [
-                         *       ".advertisement",
-                         *       "footer"
-                         *     ]
-                         */
-                        excludeTags?: string[];
-                        /**
-                         * @description What to wait for before the page is read. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "selector": "#results"
-                         *     }
-                         */
-                        wait?: {
-                            /** @description Until an element matches. */
-                            selector?: string;
-                            /** @description So long, after everything else that is waited for. */
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                        } | null;
-                        /**
-                         * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-                         * @default null
-                         */
-                        scroll?: (boolean | {
-                            /** @description Screens to go at most; 20 unless given. */
-                            maxSteps?: number;
-                            /** @description Pause after each; 150 unless given. */
-                            pauseMs?: number;
-                        }) | null;
-                        /**
-                         * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-                         * @default []
-                         * @example [
-                         *       {
-                         *         "type": "click",
-                         *         "selector": "#more"
-                         *       },
-                         *       {
-                         *         "type": "wait",
-                         *         "selector": ".item:nth-child(20)"
-                         *       }
-                         *     ]
-                         */
-                        actions?: ({
-                            /** @enum {string} */
-                            type: "click";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "hover";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "back";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "upload";
-                            /** @description An `<input type="file">`. */
-                            selector: string;
-                            files: {
-                                name: string;
-                                /** @description `application/octet-stream` unless given. */
-                                contentType?: string;
-                                /**
-                                 * Format: byte
-                                 * @description The bytes of the file.
-                                 */
-                                base64: string;
-                            }[];
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "type";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            text: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "press";
-                            /** @description `Enter`, `a`, `Control+A` … */
-                            key: string;
-                            /** @description Where; else wherever the focus is. */
-                            selector?: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "select";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector: string;
-                            /** @description Value or label of the option. */
-                            value: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "wait";
-                            /** @description A CSS selector, or one of Playwright’s. */
-                            selector?: string;
-                            ms?: number;
-                            /**
-                             * @description How far the page must have loaded.
-                             * @enum {string}
-                             */
-                            until?: "load" | "domcontentloaded" | "networkidle";
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "scroll";
-                            /** @description Until this element is in sight. */
-                            selector?: string;
-                            /** @description Else one screen down. */
-                            pixels?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "evaluate";
-                            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                            script: string;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        } | {
-                            /** @enum {string} */
-                            type: "screenshot";
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                            /** @description Time for this step; 10 s unless given. */
-                            timeoutMs?: number;
-                        })[];
-                        /**
-                         * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "fullPage": true
-                         *     }
-                         */
-                        screenshot?: {
-                            /** @description The whole page instead of what a window shows. */
-                            fullPage?: boolean;
-                            /** @description Only the first element that matches. */
-                            selector?: string;
-                            /**
-                             * @description png unless given.
-                             * @enum {string}
-                             */
-                            format?: "png" | "jpeg";
-                            /** @description Of a jpeg. */
-                            quality?: number;
-                        } | null;
-                        /**
-                         * @description What a browser need not load.
-                         * @default []
-                         */
-                        blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-                        /**
-                         * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "width": 1920,
-                         *       "height": 1080
-                         *     }
-                         */
-                        viewport?: {
-                            width: number;
-                            height: number;
-                        } | null;
-                        /**
-                         * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-                         * @default false
-                         */
-                        mobile?: boolean;
-                        /**
-                         * @description Where pages that ask for the position find the browser. Needs a browser.
-                         * @default null
-                         * @example {
-                         *       "latitude": 52.52,
-                         *       "longitude": 13.405
-                         *     }
-                         */
-                        geolocation?: {
-                            latitude: number;
-                            longitude: number;
-                            /** @description In metres; 10 unless given. */
-                            accuracy?: number;
-                        } | null;
-                        /**
-                         * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-                         * @default null
-                         * @example de-DE
-                         */
-                        locale?: string | null;
-                        /**
-                         * @description Time zone of the browser. Needs a browser.
-                         * @default null
-                         * @example Europe/Berlin
-                         */
-                        timezone?: string | null;
-                        /**
-                         * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-                         * @default null
-                         */
-                        session?: string | null;
-                        /**
-                         * @description The way out. Without it, as policy and need say.
-                         * @default null
-                         * @example {
-                         *       "tier": "residential",
-                         *       "country": "de"
-                         *     }
-                         */
-                        proxy?: {
-                            /**
-                             * @description Kind of proxy, from cheap to trusted.
-                             * @enum {string}
-                             */
-                            tier?: "datacenter" | "residential" | "mobile";
-                            /** @description Where the proxy is to be, `de` for Germany. */
-                            country?: string;
-                            /**
-                             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                             * @enum {string}
-                             */
-                            maxTier?: "datacenter" | "residential" | "mobile";
-                            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                            url?: string;
-                            /** @description Several proxies of your own, which are used in turn. */
-                            urls?: string[];
-                        } | null;
-                        /**
-                         * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                         * @default null
-                         */
-                        identity?: ("bot" | "browser") | null;
-                        /**
-                         * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-                         * @default null
-                         */
-                        identityBrowser?: ("firefox" | "safari") | null;
-                        /**
-                         * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-                         * @default 30000
-                         */
-                        timeoutMs?: number;
-                        /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-                        taskTimeoutMs?: number;
-                        /**
-                         * @description Tries per URL, the first one included.
-                         * @default 3
-                         */
-                        maxAttempts?: number;
-                        /**
-                         * @description Largest body that is read, after decompression.
-                         * @default 10485760
-                         */
-                        maxBodyBytes?: number;
-                        /**
-                         * @description `false` is refused unless the operator’s policy consents to that for the host.
-                         * @default true
-                         */
-                        obeyRobots?: boolean;
-                    };
-                    /** @description Replaces the receivers that the monitor had; null: it has none. */
-                    notify?: {
-                        /** @description Where the events are sent as JSON. */
-                        webhook?: {
-                            /** @description An http or https URL. */
-                            url: string;
-                            /** @description Signs what is sent. Without one, messages are not signed. */
-                            secret?: string;
-                            /** @description Sent along, such as `Authorization`. */
-                            headers?: {
-                                [key: string]: string;
-                            };
-                        };
-                        /** @description An address for e-mail; the server must have SCRAPIFIE_SMTP_URL. */
-                        email?: string;
-                        /** @description A short message for people goes here: an incoming webhook of Slack. */
-                        slack?: string;
-                        /** @description A short message for people goes here: a webhook of Discord. */
-                        discord?: string;
-                        /** @description A short message for people goes here: a webhook of Microsoft Teams. */
-                        teams?: string;
-                        /** @description A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic. */
-                        ntfy?: string;
-                        /**
-                         * @description Types of events, or patterns; `page.changed` is one for each page.
-                         * @default [
-                         *       "monitor.*"
-                         *     ]
-                         */
-                        events?: string[];
-                    } | null;
-                };
+                "application/json": components["schemas"]["MonitorUpdate"];
             };
         };
         responses: {
@@ -17249,32 +11141,7 @@ export interface operations {
                  *       "identity": "bot"
                  *     }
                  */
-                "application/json": {
-                    /** @description Left out: a name is made up. */
-                    name?: string;
-                    /**
-                     * @description The name of what to log in with.
-                     * @default null
-                     */
-                    credentials?: string | null;
-                    /** @description Which way out its requests take; it keeps one proxy for as long as that works. */
-                    proxy?: {
-                        /** @default null */
-                        tier?: ("datacenter" | "residential" | "mobile") | null;
-                        /** @default null */
-                        country?: string | null;
-                    } | null;
-                    /**
-                     * @description `browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.
-                     * @default null
-                     */
-                    identity?: ("bot" | "browser") | null;
-                    /**
-                     * @description When it ends; null: as the settings say, a day unless told.
-                     * @default null
-                     */
-                    expiresInHours?: number | null;
-                };
+                "application/json": components["schemas"]["SessionRequest"];
             };
         };
         responses: {
@@ -17422,206 +11289,7 @@ export interface operations {
                  *       "url": "https://shop.example/login"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description The page with the log-in form.
-                     * @example https://shop.example/login
-                     */
-                    url: string;
-                    /**
-                     * @description Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.
-                     * @default []
-                     * @example [
-                     *       {
-                     *         "type": "click",
-                     *         "selector": "#more"
-                     *       },
-                     *       {
-                     *         "type": "wait",
-                     *         "selector": ".item:nth-child(20)"
-                     *       }
-                     *     ]
-                     */
-                    actions?: ({
-                        /** @enum {string} */
-                        type: "click";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "hover";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "back";
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "upload";
-                        /** @description An `<input type="file">`. */
-                        selector: string;
-                        files: {
-                            name: string;
-                            /** @description `application/octet-stream` unless given. */
-                            contentType?: string;
-                            /**
-                             * Format: byte
-                             * @description The bytes of the file.
-                             */
-                            base64: string;
-                        }[];
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "type";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector: string;
-                        text: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "press";
-                        /** @description `Enter`, `a`, `Control+A` … */
-                        key: string;
-                        /** @description Where; else wherever the focus is. */
-                        selector?: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "select";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector: string;
-                        /** @description Value or label of the option. */
-                        value: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "wait";
-                        /** @description A CSS selector, or one of Playwright’s. */
-                        selector?: string;
-                        ms?: number;
-                        /**
-                         * @description How far the page must have loaded.
-                         * @enum {string}
-                         */
-                        until?: "load" | "domcontentloaded" | "networkidle";
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "scroll";
-                        /** @description Until this element is in sight. */
-                        selector?: string;
-                        /** @description Else one screen down. */
-                        pixels?: number;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "evaluate";
-                        /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-                        script: string;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    } | {
-                        /** @enum {string} */
-                        type: "screenshot";
-                        /** @description The whole page instead of what a window shows. */
-                        fullPage?: boolean;
-                        /** @description Only the first element that matches. */
-                        selector?: string;
-                        /**
-                         * @description png unless given.
-                         * @enum {string}
-                         */
-                        format?: "png" | "jpeg";
-                        /** @description Of a jpeg. */
-                        quality?: number;
-                        /** @description Time for this step; 10 s unless given. */
-                        timeoutMs?: number;
-                    })[];
-                    /**
-                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-                     * @default auto
-                     */
-                    engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-                    /**
-                     * @description What to wait for before the page is read. Needs a browser.
-                     * @default null
-                     * @example {
-                     *       "selector": "#results"
-                     *     }
-                     */
-                    wait?: {
-                        /** @description Until an element matches. */
-                        selector?: string;
-                        /** @description So long, after everything else that is waited for. */
-                        ms?: number;
-                        /**
-                         * @description How far the page must have loaded.
-                         * @enum {string}
-                         */
-                        until?: "load" | "domcontentloaded" | "networkidle";
-                    } | null;
-                    /**
-                     * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-                     * @default {}
-                     */
-                    headers?: {
-                        [key: string]: string;
-                    };
-                    /**
-                     * @description Time for each of the pages that the log-in takes.
-                     * @default 30000
-                     */
-                    timeoutMs?: number;
-                    /**
-                     * @description `false` is refused unless the operator’s policy consents to that for the host.
-                     * @default true
-                     */
-                    obeyRobots?: boolean;
-                    /**
-                     * @description The way out. Without it, as policy and need say.
-                     * @default null
-                     * @example {
-                     *       "tier": "residential",
-                     *       "country": "de"
-                     *     }
-                     */
-                    proxy?: {
-                        /**
-                         * @description Kind of proxy, from cheap to trusted.
-                         * @enum {string}
-                         */
-                        tier?: "datacenter" | "residential" | "mobile";
-                        /** @description Where the proxy is to be, `de` for Germany. */
-                        country?: string;
-                        /**
-                         * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-                         * @enum {string}
-                         */
-                        maxTier?: "datacenter" | "residential" | "mobile";
-                        /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
-                        url?: string;
-                        /** @description Several proxies of your own, which are used in turn. */
-                        urls?: string[];
-                    } | null;
-                    /**
-                     * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-                     * @default null
-                     */
-                    identity?: ("bot" | "browser") | null;
-                };
+                "application/json": components["schemas"]["LoginRequest"];
             };
         };
         responses: {
@@ -17680,68 +11348,7 @@ export interface operations {
                  *       "password": "…"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description For a form: `{{username}}` and `{{password}}` in `type` actions.
-                     * @enum {string}
-                     */
-                    kind: "login";
-                    /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-                    hosts: string[];
-                    /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-                    allowHttp?: boolean;
-                    username: string;
-                    password: string;
-                } | {
-                    /**
-                     * @description HTTP Basic authentication.
-                     * @enum {string}
-                     */
-                    kind: "basic";
-                    /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-                    hosts: string[];
-                    /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-                    allowHttp?: boolean;
-                    username: string;
-                    password: string;
-                } | {
-                    /**
-                     * @description `Authorization: Bearer …`.
-                     * @enum {string}
-                     */
-                    kind: "bearer";
-                    /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-                    hosts: string[];
-                    /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-                    allowHttp?: boolean;
-                    token: string;
-                } | {
-                    /**
-                     * @description Any request headers.
-                     * @enum {string}
-                     */
-                    kind: "headers";
-                    /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-                    hosts: string[];
-                    /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-                    allowHttp?: boolean;
-                    headers: {
-                        [key: string]: string;
-                    };
-                } | {
-                    /**
-                     * @description Cookies by name.
-                     * @enum {string}
-                     */
-                    kind: "cookies";
-                    /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-                    hosts: string[];
-                    /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-                    allowHttp?: boolean;
-                    cookies: {
-                        [key: string]: string;
-                    };
-                };
+                "application/json": components["schemas"]["PutCredentialRequest"];
             };
         };
         responses: {
@@ -17949,20 +11556,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    /** @description Where events are sent: an http or https URL, or `mailto:address`. */
-                    url: string;
-                    /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
-                    events: string[];
-                    /** @description What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows. */
-                    format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
-                    /** @description Sent along, such as `Authorization`. Never shown again. */
-                    headers?: {
-                        [key: string]: string;
-                    };
-                    /** @description Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given. */
-                    secret?: string;
-                };
+                "application/json": components["schemas"]["WebhookRequest"];
             };
         };
         responses: {
@@ -18113,22 +11707,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    /** @description Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew. */
-                    url?: string;
-                    /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
-                    events?: string[];
-                    /** @description What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well. */
-                    format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
-                    /** @description In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any. */
-                    headers?: {
-                        [key: string]: string;
-                    };
-                    /** @description Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`. */
-                    secret?: string;
-                    /** @description False: nothing is sent, and open deliveries end as failed. */
-                    enabled?: boolean;
-                };
+                "application/json": components["schemas"]["WebhookUpdate"];
             };
         };
         responses: {
@@ -18177,15 +11756,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /** @description The new secret; made unless given. */
-                    secret?: string;
-                    /**
-                     * @description Hours for which messages are signed with the former secret as well.
-                     * @default 24
-                     */
-                    overlapHours?: number;
-                };
+                /**
+                 * @example {
+                 *       "overlapHours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateWebhookSecretRequest"];
             };
         };
         responses: {
@@ -18575,15 +12151,7 @@ export interface operations {
                  *       "contact": "owner@example.com"
                  *     }
                  */
-                "application/json": {
-                    /** @default site owner’s request */
-                    reason?: string;
-                    /**
-                     * @description Contact of the person who asked for the opt-out.
-                     * @default null
-                     */
-                    contact?: string | null;
-                };
+                "application/json": components["schemas"]["AddOptOutRequest"];
             };
         };
         responses: {
@@ -18692,20 +12260,7 @@ export interface operations {
                  *       "url": "/private/page"
                  *     }
                  */
-                "application/json": {
-                    /** @description A URL of the host, or a path on it over https. */
-                    url: string;
-                    /**
-                     * @description The product token that the groups of the file are searched for.
-                     * @default ScrapifieBot
-                     */
-                    userAgent?: string;
-                    /**
-                     * @description A robots.txt to try in place of the stored one.
-                     * @default null
-                     */
-                    robotsTxt?: string | null;
-                };
+                "application/json": components["schemas"]["TestRobotsRequest"];
             };
         };
         responses: {
@@ -18852,30 +12407,7 @@ export interface operations {
                  *       "want": "stop"
                  *     }
                  */
-                "application/json": {
-                    /** @description Host name of the site, with the port where it has its own. */
-                    host: string;
-                    /**
-                     * @description stop: do not crawl it at all. slower: leave more time between requests.
-                     * @enum {string}
-                     */
-                    want: "stop" | "slower";
-                    /**
-                     * @description With `slower`: the least time between two requests to the host.
-                     * @default 10
-                     */
-                    secondsBetweenRequests?: number;
-                    /**
-                     * @description How the operator can reach you.
-                     * @default null
-                     */
-                    contact?: string | null;
-                    /**
-                     * @description For the operator.
-                     * @default null
-                     */
-                    message?: string | null;
-                };
+                "application/json": components["schemas"]["CreateOwnerRequestRequest"];
             };
         };
         responses: {
@@ -19069,27 +12601,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    /** @description Another account, for the operator; left out: the account of the key. */
-                    account?: string;
-                    /** @description What the key is for. */
-                    name: string;
-                    /**
-                     * @description scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
-                     * @default [
-                     *       "read",
-                     *       "write"
-                     *     ]
-                     */
-                    scopes?: ("scrape" | "jobs:read" | "jobs:write" | "exports" | "schedules" | "webhooks" | "read" | "write" | "credentials" | "credentials:read" | "admin")[];
-                    /** @default null */
-                    ratePerMinute?: number | null;
-                    /**
-                     * @description When it stops working.
-                     * @default null
-                     */
-                    expiresAt?: string | null;
-                };
+                "application/json": components["schemas"]["CreateKeyRequest"];
             };
         };
         responses: {
@@ -19243,15 +12755,7 @@ export interface operations {
                  *       "overlapSeconds": 3600
                  *     }
                  */
-                "application/json": {
-                    /** @description Another account, for the operator; left out: the account of the key. */
-                    account?: string;
-                    /**
-                     * @description How long the secret of now goes on.
-                     * @default 3600
-                     */
-                    overlapSeconds?: number;
-                };
+                "application/json": components["schemas"]["RotateKeyRequest"];
             };
         };
         responses: {
@@ -19429,23 +12933,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description Left out: one is made. */
-                    id?: string;
-                    name: string;
-                    plan?: string;
-                    /** @description Limits left out are none. */
-                    limits?: {
-                        /** @description Requests to the API per minute, over all keys. */
-                        requestsPerMinute?: number | null;
-                        /** @description Pages fetched at the same time, over all processes. */
-                        concurrentPages?: number | null;
-                        /** @description URLs of its jobs that have not ended. */
-                        openUrls?: number | null;
-                        /** @description Bytes of the bodies that its jobs have stored, before compression. */
-                        storedBytes?: number | null;
-                    };
-                };
+                "application/json": components["schemas"]["CreateAccountRequest"];
             };
         };
         responses: {
@@ -19604,20 +13092,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    name?: string;
-                    plan?: string;
-                    limits?: {
-                        /** @description Requests to the API per minute, over all keys. */
-                        requestsPerMinute?: number | null;
-                        /** @description Pages fetched at the same time, over all processes. */
-                        concurrentPages?: number | null;
-                        /** @description URLs of its jobs that have not ended. */
-                        openUrls?: number | null;
-                        /** @description Bytes of the bodies that its jobs have stored, before compression. */
-                        storedBytes?: number | null;
-                    };
-                };
+                "application/json": components["schemas"]["ChangeAccountRequest"];
             };
         };
         responses: {
@@ -19810,15 +13285,7 @@ export interface operations {
                  *       "lowCredits": 500
                  *     }
                  */
-                "application/json": {
-                    /** @description Credited at the beginning of each calendar month, in UTC. */
-                    monthlyCredits: number;
-                    /**
-                     * @description Below this, `account.low_credits` is sent.
-                     * @default 0
-                     */
-                    lowCredits?: number;
-                };
+                "application/json": components["schemas"]["LimitCreditsRequest"];
             };
         };
         responses: {
@@ -19876,11 +13343,7 @@ export interface operations {
                  *       "reason": "invoice 4711"
                  *     }
                  */
-                "application/json": {
-                    /** @description Credits; negative: taken away. */
-                    amount: number;
-                    reason: string;
-                };
+                "application/json": components["schemas"]["GrantCreditsRequest"];
             };
         };
         responses: {
@@ -20135,53 +13598,7 @@ export interface operations {
                  *       "maxJobs": 1000
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                     * @default null
-                     */
-                    bodies?: (number | string) | null;
-                    /**
-                     * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                     * @default null
-                     */
-                    artifacts?: (number | string) | null;
-                    /**
-                     * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                     * @default null
-                     */
-                    records?: (number | string) | null;
-                    /**
-                     * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                     * @default null
-                     */
-                    ledger?: (number | string) | null;
-                    /**
-                     * @description How long an ended job is kept at all; null: as the account and the installation say.
-                     * @default null
-                     */
-                    jobs?: (number | string) | null;
-                    /**
-                     * @description How long exports are kept after they were written; null: as the account and the installation say.
-                     * @default null
-                     */
-                    exports?: (number | string) | null;
-                    /**
-                     * @description How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-                     * @default null
-                     */
-                    snapshots?: (number | string) | null;
-                    /**
-                     * @description Ended jobs that are kept, the newest; null: all.
-                     * @default null
-                     */
-                    maxJobs?: number | null;
-                    /**
-                     * @description Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-                     * @default null
-                     */
-                    maxBytes?: number | null;
-                };
+                "application/json": components["schemas"]["SetRetentionRequest"];
             };
         };
         responses: {
@@ -20282,53 +13699,7 @@ export interface operations {
                  *       "maxJobs": 1000
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-                     * @default null
-                     */
-                    bodies?: (number | string) | null;
-                    /**
-                     * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-                     * @default null
-                     */
-                    artifacts?: (number | string) | null;
-                    /**
-                     * @description How long is kept what was read out of pages; null: as the account and the installation say.
-                     * @default null
-                     */
-                    records?: (number | string) | null;
-                    /**
-                     * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-                     * @default null
-                     */
-                    ledger?: (number | string) | null;
-                    /**
-                     * @description How long an ended job is kept at all; null: as the account and the installation say.
-                     * @default null
-                     */
-                    jobs?: (number | string) | null;
-                    /**
-                     * @description How long exports are kept after they were written; null: as the account and the installation say.
-                     * @default null
-                     */
-                    exports?: (number | string) | null;
-                    /**
-                     * @description How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-                     * @default null
-                     */
-                    snapshots?: (number | string) | null;
-                    /**
-                     * @description Ended jobs that are kept, the newest; null: all.
-                     * @default null
-                     */
-                    maxJobs?: number | null;
-                    /**
-                     * @description Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-                     * @default null
-                     */
-                    maxBytes?: number | null;
-                };
+                "application/json": components["schemas"]["SetRetentionOfAccountRequest"];
             };
         };
         responses: {

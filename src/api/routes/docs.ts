@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type Access, accessNames } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { operationIdOf } from './operation-ids.ts';
+import { type ApiDocument, nameRequests } from './request-names.ts';
 
 /** Collects every route added afterwards. */
 export async function collectDocs(app: App, version: string): Promise<void> {
@@ -50,7 +51,7 @@ export async function collectDocs(app: App, version: string): Promise<void> {
       security: [{ bearer: [] }, { apiKey: [] }, { serviceKey: [] }],
     },
     transform: withOperationId,
-    transformObject: withoutInputs,
+    transformObject: (document) => nameRequests(jsonSchemaTransformObject(document) as ApiDocument),
   });
 }
 
@@ -111,42 +112,6 @@ function needs(access: Access): string {
   return `Needs a key with the scope ${accessNames(access)
     .map((name) => `\`${name}\``)
     .join(' or ')}.`;
-}
-
-/** Named schemas are of answers only; their second form, as input, would be noise. */
-function withoutInputs(document: Parameters<typeof jsonSchemaTransformObject>[0]) {
-  const whole = jsonSchemaTransformObject(document);
-  const { components, paths = {} } = whole as DocumentParts;
-  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    tellOptional(operation.requestBody);
-  }
-  const named = Object.entries(components?.schemas ?? {}).filter(([name]) => !name.endsWith('Input'));
-  return { ...whole, components: { ...components, schemas: Object.fromEntries(named) } };
-}
-
-interface DocumentParts {
-  readonly components?: { readonly schemas?: Record<string, object> };
-  readonly paths?: Readonly<Record<string, Readonly<Record<string, { requestBody?: RequestBody }>>>>;
-}
-
-interface BodySchema {
-  readonly type?: string;
-  readonly anyOf?: readonly BodySchema[];
-}
-
-interface RequestBody {
-  required?: boolean;
-  readonly content: Record<string, { schema: BodySchema }>;
-}
-
-/** A body that may be null may as well be missing; OpenAPI says that beside its schema. */
-function tellOptional(body: RequestBody | undefined): void {
-  const json = body?.content['application/json'];
-  const { anyOf, ...rest } = json?.schema ?? {};
-  if (body === undefined || json === undefined || !anyOf?.some(({ type }) => type === 'null')) return;
-  const [only, ...others] = anyOf.filter(({ type }) => type !== 'null');
-  body.required = false;
-  json.schema = others.length === 0 ? { ...only, ...rest } : { ...rest, anyOf };
 }
 
 /** The document and a page to read and try it; nothing on that page comes from elsewhere. */

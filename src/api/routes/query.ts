@@ -88,6 +88,7 @@ const eitherSchema = z
     timeoutMs: sqlFields.timeoutMs.unwrap().optional(),
   })
   .meta({
+    id: 'QueryRequest',
     examples: [
       {
         from: 'pages',

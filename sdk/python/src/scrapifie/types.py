@@ -5,6 +5,1388 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict, Union
 
 
+class ExtractOptions(TypedDict, total=False):
+    #: A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
+    type: Union[Literal["auto", "product", "job_posting", "recipe", "event", "forum_thread", "linkedin_profile", "article", "company_website", "organization", "breadcrumbs"], str] | None
+    #: Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
+    rules: dict[str, Any] | None
+    #: JSON Schema that the result of the rules is checked against.
+    schema: dict[str, Any] | None
+    #: Ask the language model of the settings for required fields that the rules left empty.
+    llm: Union[bool, ExtractOptionsLlm]
+
+
+class ExtractOptionsLlm(TypedDict):
+    #: Fields that are judgements: their values need not stand on the page.
+    derived: Union[Literal["all"], list[str]]
+
+
+class PageProxy(TypedDict, total=False):
+    #: Kind of proxy, from cheap to trusted.
+    tier: Literal["datacenter", "residential", "mobile"]
+    #: Where the proxy is to be, `de` for Germany.
+    country: str
+    #: The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
+    maxTier: Literal["datacenter", "residential", "mobile"]
+    #: A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again.
+    url: str
+    #: Several proxies of your own, which are used in turn.
+    urls: list[str]
+
+
+class PageWait(TypedDict, total=False):
+    #: Until an element matches.
+    selector: str
+    #: So long, after everything else that is waited for.
+    ms: int
+    #: How far the page must have loaded.
+    until: Literal["load", "domcontentloaded", "networkidle"]
+
+
+class PageScroll(TypedDict, total=False):
+    #: Screens to go at most; 20 unless given.
+    maxSteps: int
+    #: Pause after each; 150 unless given.
+    pauseMs: int
+
+
+class PageScreenshot(TypedDict, total=False):
+    #: The whole page instead of what a window shows.
+    fullPage: bool
+    #: Only the first element that matches.
+    selector: str
+    #: png unless given.
+    format: Literal["png", "jpeg"]
+    #: Of a jpeg.
+    quality: int
+
+
+class JobRetention(TypedDict, total=False):
+    #: How long bodies are kept as they were fetched; null: as the account and the installation say.
+    bodies: Union[int, str] | None
+    #: How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+    artifacts: Union[int, str] | None
+    #: How long is kept what was read out of pages; null: as the account and the installation say.
+    records: Union[int, str] | None
+    #: How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+    ledger: Union[int, str] | None
+    #: How long an ended job is kept at all; null: as the account and the installation say.
+    jobs: Union[int, str] | None
+    #: How long exports are kept after they were written; null: as the account and the installation say.
+    exports: Union[int, str] | None
+
+
+class _CrawlRoute(TypedDict, total=False):
+    #: `false`: the page is fetched for its links and not kept.
+    keep: bool
+    #: `false`: the links of the page are not followed.
+    follow: bool
+    #: In place of the options of the crawl.
+    options: CrawlRouteOptions
+
+
+class CrawlRoute(_CrawlRoute):
+    #: Patterns as in `include`.
+    match: Union[str, list[str]]
+
+
+class CrawlRouteOptions(TypedDict, total=False):
+    #: How these pages are fetched.
+    engine: Literal["auto", "http", "browser"]
+    #: Formats that are kept.
+    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
+    #: What to read out of these pages.
+    extract: ExtractOptions | None
+    #: What to wait for before the page is read.
+    wait: PageWait | None
+    #: Go down the page until it grows no more.
+    scroll: Union[bool, PageScroll] | None
+
+
+class _JobWebhook(TypedDict, total=False):
+    #: Types of events, or patterns such as `page.*`; the ends of the job unless given.
+    events: list[str]
+    #: Signs what is sent. Without one, messages are not signed.
+    secret: str
+    #: Sent along, such as `Authorization`.
+    headers: dict[str, str]
+
+
+class JobWebhook(_JobWebhook):
+    #: Where the events of this job are sent: an http or https URL.
+    url: str
+
+
+_ScrapeRequestReserved = TypedDict("_ScrapeRequestReserved", {"async": "bool"}, total=False)
+
+
+class ScrapeOptions(_ScrapeRequestReserved, total=False):
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
+    #: Formats that are kept of each page and returned.
+    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
+    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+    inline: bool
+    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+    headers: dict[str, str]
+    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+    crossOriginHeaders: list[str]
+    #: Cookies to send to the origin of the URL.
+    cookies: dict[str, str]
+    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+    extract: ExtractOptions | None
+    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+    onlyMainContent: bool
+    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+    includeTags: list[str]
+    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+    excludeTags: list[str]
+    #: What to wait for before the page is read. Needs a browser.
+    wait: PageWait | None
+    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+    scroll: Union[bool, PageScroll] | None
+    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+    screenshot: PageScreenshot | None
+    #: What a browser need not load.
+    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
+    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+    viewport: ScrapeRequestViewport | None
+    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+    mobile: bool
+    #: Where pages that ask for the position find the browser. Needs a browser.
+    geolocation: ScrapeRequestGeolocation | None
+    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+    locale: str | None
+    #: Time zone of the browser. Needs a browser.
+    timezone: str | None
+    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+    session: str | None
+    #: The way out. Without it, as policy and need say.
+    proxy: PageProxy | None
+    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+    identity: Literal["bot", "browser"] | None
+    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+    identityBrowser: Literal["firefox", "safari"] | None
+    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+    timeoutMs: int
+    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+    taskTimeoutMs: int
+    #: Tries per URL, the first one included.
+    maxAttempts: int
+    #: Largest body that is read, after decompression.
+    maxBodyBytes: int
+    #: `false` is refused unless the operator’s policy consents to that for the host.
+    obeyRobots: bool
+    #: HTTP method.
+    method: Literal["GET", "POST"]
+    #: Request body; needs `method: "POST"`.
+    body: str | None
+    #: A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+    maxAge: Union[int, str]
+    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+    snapshots: bool
+    #: Make the pages of the job findable by `GET /v1/search`.
+    search: bool
+    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+    lake: bool
+    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+    exports: list[ScrapeRequestExports]
+    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+    retention: JobRetention | None
+    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+    webhook: JobWebhook
+
+
+class ScrapeRequest(ScrapeOptions):
+    #: The page to fetch.
+    url: str
+
+
+class _PageAction2(TypedDict, total=False):
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction2(_PageAction2):
+    type: Literal["click"]
+    #: A CSS selector, or one of Playwright’s.
+    selector: str
+
+
+class _PageAction3(TypedDict, total=False):
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction3(_PageAction3):
+    type: Literal["hover"]
+    #: A CSS selector, or one of Playwright’s.
+    selector: str
+
+
+class _PageAction4(TypedDict, total=False):
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction4(_PageAction4):
+    type: Literal["back"]
+
+
+class _PageAction5(TypedDict, total=False):
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction5(_PageAction5):
+    type: Literal["upload"]
+    #: An `<input type="file">`.
+    selector: str
+    files: list[PageAction5Files]
+
+
+class _PageAction5Files(TypedDict, total=False):
+    #: `application/octet-stream` unless given.
+    contentType: str
+
+
+class PageAction5Files(_PageAction5Files):
+    name: str
+    #: The bytes of the file.
+    base64: str
+
+
+class _PageAction6(TypedDict, total=False):
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction6(_PageAction6):
+    type: Literal["type"]
+    #: A CSS selector, or one of Playwright’s.
+    selector: str
+    text: str
+
+
+class _PageAction7(TypedDict, total=False):
+    #: Where; else wherever the focus is.
+    selector: str
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction7(_PageAction7):
+    type: Literal["press"]
+    #: `Enter`, `a`, `Control+A` …
+    key: str
+
+
+class _PageAction8(TypedDict, total=False):
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction8(_PageAction8):
+    type: Literal["select"]
+    #: A CSS selector, or one of Playwright’s.
+    selector: str
+    #: Value or label of the option.
+    value: str
+
+
+class _PageAction9(TypedDict, total=False):
+    #: A CSS selector, or one of Playwright’s.
+    selector: str
+    ms: int
+    #: How far the page must have loaded.
+    until: Literal["load", "domcontentloaded", "networkidle"]
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction9(_PageAction9):
+    type: Literal["wait"]
+
+
+class _PageAction10(TypedDict, total=False):
+    #: Until this element is in sight.
+    selector: str
+    #: Else one screen down.
+    pixels: int
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction10(_PageAction10):
+    type: Literal["scroll"]
+
+
+class _PageAction11(TypedDict, total=False):
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction11(_PageAction11):
+    type: Literal["evaluate"]
+    #: JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.
+    script: str
+
+
+class _PageAction12(TypedDict, total=False):
+    #: The whole page instead of what a window shows.
+    fullPage: bool
+    #: Only the first element that matches.
+    selector: str
+    #: png unless given.
+    format: Literal["png", "jpeg"]
+    #: Of a jpeg.
+    quality: int
+    #: Time for this step; 10 s unless given.
+    timeoutMs: int
+
+
+class PageAction12(_PageAction12):
+    type: Literal["screenshot"]
+
+
+class ScrapeRequestViewport(TypedDict):
+    width: int
+    height: int
+
+
+class _ScrapeRequestGeolocation(TypedDict, total=False):
+    #: In metres; 10 unless given.
+    accuracy: float
+
+
+class ScrapeRequestGeolocation(_ScrapeRequestGeolocation):
+    latitude: float
+    longitude: float
+
+
+class ScrapeRequestExports(TypedDict):
+    #: What the file has.
+    type: Literal["full", "seo", "raw", "links", "records", "results"]
+    #: How it is written.
+    format: Literal["csv", "xlsx", "json", "ndjson", "parquet", "warc", "wacz", "markdown", "chunks"]
+
+
+class BatchPageOptions(TypedDict, total=False):
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
+    #: Formats that are kept of each page and returned.
+    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
+    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+    inline: bool
+    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+    headers: dict[str, str]
+    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+    crossOriginHeaders: list[str]
+    #: Cookies to send to the origin of the URL.
+    cookies: dict[str, str]
+    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+    extract: ExtractOptions | None
+    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+    onlyMainContent: bool
+    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+    includeTags: list[str]
+    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+    excludeTags: list[str]
+    #: What to wait for before the page is read. Needs a browser.
+    wait: PageWait | None
+    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+    scroll: Union[bool, PageScroll] | None
+    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+    screenshot: PageScreenshot | None
+    #: What a browser need not load.
+    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
+    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+    viewport: ScrapeRequestViewport | None
+    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+    mobile: bool
+    #: Where pages that ask for the position find the browser. Needs a browser.
+    geolocation: ScrapeRequestGeolocation | None
+    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+    locale: str | None
+    #: Time zone of the browser. Needs a browser.
+    timezone: str | None
+    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+    session: str | None
+    #: The way out. Without it, as policy and need say.
+    proxy: PageProxy | None
+    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+    identity: Literal["bot", "browser"] | None
+    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+    identityBrowser: Literal["firefox", "safari"] | None
+    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+    timeoutMs: int
+    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+    taskTimeoutMs: int
+    #: Tries per URL, the first one included.
+    maxAttempts: int
+    #: Largest body that is read, after decompression.
+    maxBodyBytes: int
+    #: `false` is refused unless the operator’s policy consents to that for the host.
+    obeyRobots: bool
+    #: HTTP method.
+    method: Literal["GET", "POST"]
+    #: Request body; needs `method: "POST"`.
+    body: str | None
+    #: A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+    maxAge: Union[int, str]
+
+
+class BatchOptions(TypedDict, total=False):
+    #: Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
+    ignoreInvalidUrls: bool
+    #: How each page is fetched.
+    options: BatchPageOptions
+    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+    ignoreQueryParameters: list[str]
+    #: Bytes the job may download before it stops; null: no limit.
+    maxBytes: int | None
+    #: Time after which the job stops; null: no limit.
+    maxDurationMs: int | None
+    #: Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+    maxBrowserMs: int | None
+    #: Bytes the job may download through proxies before it stops; null: no limit.
+    maxProxyBytes: int | None
+    #: Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+    maxCredits: float | None
+    #: Most fetches of this job at once, over all hosts; null: no limit of its own.
+    concurrency: int | None
+    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+    retention: JobRetention | None
+    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+    snapshots: bool
+    #: Make the pages of the job findable by `GET /v1/search`.
+    search: bool
+    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+    lake: bool
+    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+    exports: list[ScrapeRequestExports]
+    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+    webhook: JobWebhook
+
+
+class BatchRequest(BatchOptions):
+    #: The pages to fetch; a URL given twice is fetched once.
+    urls: list[str]
+
+
+class CrawlPageOptions(TypedDict, total=False):
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
+    #: Formats that are kept of each page and returned.
+    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
+    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+    inline: bool
+    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+    headers: dict[str, str]
+    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+    crossOriginHeaders: list[str]
+    #: Cookies to send to the origin of the URL.
+    cookies: dict[str, str]
+    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+    extract: ExtractOptions | None
+    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+    onlyMainContent: bool
+    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+    includeTags: list[str]
+    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+    excludeTags: list[str]
+    #: What to wait for before the page is read. Needs a browser.
+    wait: PageWait | None
+    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+    scroll: Union[bool, PageScroll] | None
+    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+    screenshot: PageScreenshot | None
+    #: What a browser need not load.
+    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
+    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+    viewport: ScrapeRequestViewport | None
+    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+    mobile: bool
+    #: Where pages that ask for the position find the browser. Needs a browser.
+    geolocation: ScrapeRequestGeolocation | None
+    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+    locale: str | None
+    #: Time zone of the browser. Needs a browser.
+    timezone: str | None
+    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+    session: str | None
+    #: The way out. Without it, as policy and need say.
+    proxy: PageProxy | None
+    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+    identity: Literal["bot", "browser"] | None
+    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+    identityBrowser: Literal["firefox", "safari"] | None
+    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+    timeoutMs: int
+    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+    taskTimeoutMs: int
+    #: Tries per URL, the first one included.
+    maxAttempts: int
+    #: Largest body that is read, after decompression.
+    maxBodyBytes: int
+    #: `false` is refused unless the operator’s policy consents to that for the host.
+    obeyRobots: bool
+
+
+class CrawlRequest(TypedDict, total=False):
+    #: Where the crawl starts.
+    urls: list[str]
+    #: Sitemaps to start from.
+    sitemapUrls: list[str]
+    #: Pages to fetch at most; null: no limit.
+    maxPages: int | None
+    #: Links to follow from a seed at most; null: no limit.
+    maxDepth: int | None
+    #: Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
+    allowedDomains: list[str]
+    #: Follow links to subdomains of the allowed hosts.
+    allowSubdomains: bool
+    #: Follow links to any host.
+    allowExternal: bool
+    #: Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+    include: list[str]
+    #: URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+    exclude: list[str]
+    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+    ignoreQueryParameters: list[str]
+    #: Treat URLs that differ after `#` as different pages.
+    keepFragment: bool
+    #: Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+    sitemap: Literal["skip", "include", "only"]
+    #: Do not follow links marked nofollow.
+    obeyNofollow: bool
+    #: Do not keep pages marked noindex.
+    obeyNoindex: bool
+    #: Treat rel=canonical as the same page.
+    followCanonical: bool
+    #: Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
+    avoidQueryTraps: bool
+    #: Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
+    ifModified: bool
+    #: What becomes of pages whose URL matches; the first route that fits decides.
+    routes: list[CrawlRoute]
+    #: Bytes the job may download before it stops; null: no limit.
+    maxBytes: int | None
+    #: Time after which the job stops; null: no limit.
+    maxDurationMs: int | None
+    #: Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+    maxBrowserMs: int | None
+    #: Bytes the job may download through proxies before it stops; null: no limit.
+    maxProxyBytes: int | None
+    #: Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+    maxCredits: float | None
+    #: Most fetches of this job at once, over all hosts; null: no limit of its own.
+    concurrency: int | None
+    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+    retention: JobRetention | None
+    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+    snapshots: bool
+    #: Make the pages of the job findable by `GET /v1/search`.
+    search: bool
+    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+    lake: bool
+    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+    exports: list[ScrapeRequestExports]
+    #: Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
+    maxLoginWalls: int | None
+    #: How each page is fetched.
+    options: CrawlPageOptions
+    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+    webhook: JobWebhook
+
+
+class MapPageOptions(TypedDict, total=False):
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
+    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+    headers: dict[str, str]
+    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+    crossOriginHeaders: list[str]
+    #: Cookies to send to the origin of the URL.
+    cookies: dict[str, str]
+    #: What to wait for before the page is read. Needs a browser.
+    wait: PageWait | None
+    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+    scroll: Union[bool, PageScroll] | None
+    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    #: What a browser need not load.
+    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
+    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+    viewport: ScrapeRequestViewport | None
+    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+    mobile: bool
+    #: Where pages that ask for the position find the browser. Needs a browser.
+    geolocation: ScrapeRequestGeolocation | None
+    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+    locale: str | None
+    #: Time zone of the browser. Needs a browser.
+    timezone: str | None
+    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+    session: str | None
+    #: The way out. Without it, as policy and need say.
+    proxy: PageProxy | None
+    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+    identity: Literal["bot", "browser"] | None
+    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+    identityBrowser: Literal["firefox", "safari"] | None
+    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+    timeoutMs: int
+    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+    taskTimeoutMs: int
+    #: Tries per URL, the first one included.
+    maxAttempts: int
+    #: Largest body that is read, after decompression.
+    maxBodyBytes: int
+    #: `false` is refused unless the operator’s policy consents to that for the host.
+    obeyRobots: bool
+
+
+_MapRequestReserved = TypedDict("_MapRequestReserved", {"async": "bool"}, total=False)
+
+
+class MapOptions(_MapRequestReserved, total=False):
+    #: Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+    sitemap: Literal["skip", "include", "only"]
+    #: Only URLs that match one are listed; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+    include: list[str]
+    #: URLs that match one are not listed. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+    exclude: list[str]
+    #: List URLs on subdomains too.
+    allowSubdomains: bool
+    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+    ignoreQueryParameters: list[str]
+    #: Words that the address or the title of a URL must have; those with them in the title come first.
+    search: str | None
+    #: URLs in the answer at most.
+    limit: int
+    #: Time to wait for the list; the job goes on afterwards.
+    timeoutMs: int
+    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+    retention: JobRetention | None
+    #: How the start page and the sitemaps are fetched.
+    options: MapPageOptions
+
+
+class MapRequest(MapOptions):
+    #: The site, or the part of it to start from.
+    url: str
+
+
+class WebhookOptions(TypedDict, total=False):
+    #: What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows.
+    format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
+    #: Sent along, such as `Authorization`. Never shown again.
+    headers: dict[str, str]
+    #: Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.
+    secret: str
+
+
+class WebhookRequest(WebhookOptions):
+    #: Where events are sent: an http or https URL, or `mailto:address`.
+    url: str
+    #: Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
+    events: list[str]
+
+
+class WebhookUpdate(TypedDict, total=False):
+    #: Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew.
+    url: str
+    #: Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
+    events: list[str]
+    #: What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well.
+    format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
+    #: In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any.
+    headers: dict[str, str]
+    #: Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.
+    secret: str
+    #: False: nothing is sent, and open deliveries end as failed.
+    enabled: bool
+
+
+_ScheduledScrapeReserved = TypedDict("_ScheduledScrapeReserved", {"async": "bool"}, total=False)
+
+
+class _ScheduledScrape(_ScheduledScrapeReserved, total=False):
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
+    #: Formats that are kept of each page and returned.
+    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
+    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+    inline: bool
+    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+    headers: dict[str, str]
+    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+    crossOriginHeaders: list[str]
+    #: Cookies to send to the origin of the URL.
+    cookies: dict[str, str]
+    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+    extract: ExtractOptions | None
+    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+    onlyMainContent: bool
+    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+    includeTags: list[str]
+    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+    excludeTags: list[str]
+    #: What to wait for before the page is read. Needs a browser.
+    wait: PageWait | None
+    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+    scroll: Union[bool, PageScroll] | None
+    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+    screenshot: PageScreenshot | None
+    #: What a browser need not load.
+    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
+    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+    viewport: ScrapeRequestViewport | None
+    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+    mobile: bool
+    #: Where pages that ask for the position find the browser. Needs a browser.
+    geolocation: ScrapeRequestGeolocation | None
+    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+    locale: str | None
+    #: Time zone of the browser. Needs a browser.
+    timezone: str | None
+    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+    session: str | None
+    #: The way out. Without it, as policy and need say.
+    proxy: PageProxy | None
+    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+    identity: Literal["bot", "browser"] | None
+    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+    identityBrowser: Literal["firefox", "safari"] | None
+    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+    timeoutMs: int
+    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+    taskTimeoutMs: int
+    #: Tries per URL, the first one included.
+    maxAttempts: int
+    #: Largest body that is read, after decompression.
+    maxBodyBytes: int
+    #: `false` is refused unless the operator’s policy consents to that for the host.
+    obeyRobots: bool
+    #: HTTP method.
+    method: Literal["GET", "POST"]
+    #: Request body; needs `method: "POST"`.
+    body: str | None
+    #: A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+    maxAge: Union[int, str]
+    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+    snapshots: bool
+    #: Make the pages of the job findable by `GET /v1/search`.
+    search: bool
+    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+    lake: bool
+    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+    exports: list[ScrapeRequestExports]
+    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+    retention: JobRetention | None
+    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+    webhook: JobWebhook
+
+
+class ScheduledScrape(_ScheduledScrape):
+    #: The page to fetch.
+    url: str
+    kind: Literal["scrape"]
+
+
+class _ScheduledBatch(TypedDict, total=False):
+    #: Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
+    ignoreInvalidUrls: bool
+    #: How each page is fetched.
+    options: BatchPageOptions
+    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+    ignoreQueryParameters: list[str]
+    #: Bytes the job may download before it stops; null: no limit.
+    maxBytes: int | None
+    #: Time after which the job stops; null: no limit.
+    maxDurationMs: int | None
+    #: Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+    maxBrowserMs: int | None
+    #: Bytes the job may download through proxies before it stops; null: no limit.
+    maxProxyBytes: int | None
+    #: Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+    maxCredits: float | None
+    #: Most fetches of this job at once, over all hosts; null: no limit of its own.
+    concurrency: int | None
+    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+    retention: JobRetention | None
+    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+    snapshots: bool
+    #: Make the pages of the job findable by `GET /v1/search`.
+    search: bool
+    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+    lake: bool
+    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+    exports: list[ScrapeRequestExports]
+    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+    webhook: JobWebhook
+
+
+class ScheduledBatch(_ScheduledBatch):
+    #: The pages to fetch; a URL given twice is fetched once.
+    urls: list[str]
+    kind: Literal["batch"]
+
+
+class _ScheduledCrawl(TypedDict, total=False):
+    #: Where the crawl starts.
+    urls: list[str]
+    #: Sitemaps to start from.
+    sitemapUrls: list[str]
+    #: Pages to fetch at most; null: no limit.
+    maxPages: int | None
+    #: Links to follow from a seed at most; null: no limit.
+    maxDepth: int | None
+    #: Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
+    allowedDomains: list[str]
+    #: Follow links to subdomains of the allowed hosts.
+    allowSubdomains: bool
+    #: Follow links to any host.
+    allowExternal: bool
+    #: Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+    include: list[str]
+    #: URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+    exclude: list[str]
+    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+    ignoreQueryParameters: list[str]
+    #: Treat URLs that differ after `#` as different pages.
+    keepFragment: bool
+    #: Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+    sitemap: Literal["skip", "include", "only"]
+    #: Do not follow links marked nofollow.
+    obeyNofollow: bool
+    #: Do not keep pages marked noindex.
+    obeyNoindex: bool
+    #: Treat rel=canonical as the same page.
+    followCanonical: bool
+    #: Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
+    avoidQueryTraps: bool
+    #: Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
+    ifModified: bool
+    #: What becomes of pages whose URL matches; the first route that fits decides.
+    routes: list[CrawlRoute]
+    #: Bytes the job may download before it stops; null: no limit.
+    maxBytes: int | None
+    #: Time after which the job stops; null: no limit.
+    maxDurationMs: int | None
+    #: Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+    maxBrowserMs: int | None
+    #: Bytes the job may download through proxies before it stops; null: no limit.
+    maxProxyBytes: int | None
+    #: Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+    maxCredits: float | None
+    #: Most fetches of this job at once, over all hosts; null: no limit of its own.
+    concurrency: int | None
+    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+    retention: JobRetention | None
+    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+    snapshots: bool
+    #: Make the pages of the job findable by `GET /v1/search`.
+    search: bool
+    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+    lake: bool
+    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+    exports: list[ScrapeRequestExports]
+    #: Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
+    maxLoginWalls: int | None
+    #: How each page is fetched.
+    options: CrawlPageOptions
+    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+    webhook: JobWebhook
+
+
+class ScheduledCrawl(_ScheduledCrawl):
+    kind: Literal["crawl"]
+
+
+class ScheduleOptions(TypedDict, total=False):
+    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+    cron: str
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    every: Union[str, float]
+    #: IANA time zone of the cron line and of the active hours.
+    timeZone: str
+    #: Runs begin up to this much later, each tick always by the same part; never after the next tick.
+    jitterMs: int
+    #: What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
+    overlap: Literal["skip", "queue", "cancelPrevious"]
+    #: After a time without schedulers: one run for all that were missed, or none.
+    catchUp: Literal["one", "none"]
+    #: Times outside of these hours are left out; null: none are.
+    activeHours: ScheduleRequestActiveHours | None
+
+
+class ScheduleRequest(ScheduleOptions):
+    #: For people.
+    name: str
+    #: What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
+    job: Union[ScheduledScrape, ScheduledBatch, ScheduledCrawl]
+
+
+_ScheduleRequestActiveHoursReserved = TypedDict("_ScheduleRequestActiveHoursReserved", {"from": "str"}, total=False)
+
+
+class _ScheduleRequestActiveHours(_ScheduleRequestActiveHoursReserved, total=False):
+    #: Days on which they begin, 0 is Sunday; empty: every day.
+    days: list[int]
+
+
+class ScheduleRequestActiveHours(_ScheduleRequestActiveHours):
+    #: The local time at which they end, at most `24:00`; before `from`: the next day.
+    to: str
+
+
+class ScheduleUpdate(TypedDict, total=False):
+    #: For people.
+    name: str
+    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+    cron: str
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    every: Union[str, float]
+    #: IANA time zone of the cron line and of the active hours.
+    timeZone: str
+    #: What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
+    job: Union[ScheduledScrape, ScheduledBatch, ScheduledCrawl]
+    jitterMs: int
+    overlap: Literal["skip", "queue", "cancelPrevious"]
+    catchUp: Literal["one", "none"]
+    #: Times outside of these hours are left out; null: none are.
+    activeHours: ScheduleRequestActiveHours | None
+
+
+class SchedulePreviewRequest(TypedDict, total=False):
+    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+    cron: str
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    every: Union[str, float]
+    #: IANA time zone of the cron line and of the active hours.
+    timeZone: str
+    #: Times outside of these hours are left out; null: none are.
+    activeHours: ScheduleRequestActiveHours | None
+
+
+class ExportOptions(TypedDict, total=False):
+    #: `diff`: the earlier job to compare with.
+    against: str
+    #: `diff`: what counts as a change.
+    rules: ExportRequestRules
+    #: `csv`: begin with a byte order mark, so that Excel reads UTF-8.
+    excel: bool
+    #: `results` in a table: a column with the text of each page.
+    text: bool
+    #: A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it.
+    to: Union[ExportRequestTo, ExportRequestTo2]
+
+
+class ExportRequest(ExportOptions):
+    #: `full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. `diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. `links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.
+    type: Literal["full", "seo", "diff", "raw", "links", "records", "results"]
+    #: `csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) `chunks` (pieces of texts, one per line): of `raw` only.
+    format: Literal["csv", "xlsx", "json", "ndjson", "parquet", "warc", "wacz", "markdown", "chunks"]
+
+
+class ExportRequestRules(TypedDict, total=False):
+    #: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+    watch: ExportRequestRulesWatch
+    #: What never counts as a change.
+    ignore: ExportRequestRulesIgnore
+    #: Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
+    threshold: ExportRequestRulesThreshold
+
+
+class ExportRequestRulesWatch(TypedDict, total=False):
+    #: The visible text of the page.
+    text: bool
+    #: The main content as Markdown, which has the addresses of links as well.
+    markdown: bool
+    #: The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+    selectors: list[str]
+    #: Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+    fields: Union[Literal["all"], list[str]]
+    #: The pixels of the screenshot.
+    screenshot: bool
+
+
+class ExportRequestRulesIgnore(TypedDict, total=False):
+    #: Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+    patterns: list[str]
+    #: Elements, by CSS or XPath, that are removed from the page.
+    selectors: list[str]
+    #: Fields that are not compared.
+    fields: list[str]
+
+
+class ExportRequestRulesThreshold(TypedDict, total=False):
+    #: Least share that changes: of the characters, of the larger number, of the pixels.
+    share: float
+    #: Least amount that changes: characters, the difference of two numbers, pixels.
+    amount: float
+
+
+class ExportRequestTo(TypedDict):
+    folder: str
+
+
+class ExportRequestTo2(TypedDict):
+    s3: str
+
+
+class ExtractOptions(TypedDict, total=False):
+    #: What `html` is, e.g. `application/json`.
+    contentType: str
+    #: Formats to extract; screenshots, PDFs and XHR require a fetch.
+    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured"]]
+    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+    extract: ExtractOptions | None
+    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+    onlyMainContent: bool
+    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+    includeTags: list[str]
+    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+    excludeTags: list[str]
+
+
+class ExtractRequest(ExtractOptions):
+    #: The page, or any other text that `contentType` names.
+    html: str
+    #: Where it is from: what its links are relative to. Nothing is fetched.
+    url: str
+
+
+class ReextractRequest(TypedDict, total=False):
+    #: Formats to extract; screenshots, PDFs and XHR require a fetch.
+    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured"]]
+    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+    extract: ExtractOptions | None
+    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+    onlyMainContent: bool
+    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+    includeTags: list[str]
+    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+    excludeTags: list[str]
+
+
+class MonitorReceivers(TypedDict, total=False):
+    #: Where the events are sent as JSON.
+    webhook: MonitorReceiversWebhook
+    #: An address for e-mail; the server must have SCRAPIFIE_SMTP_URL.
+    email: str
+    #: A short message for people goes here: an incoming webhook of Slack.
+    slack: str
+    #: A short message for people goes here: a webhook of Discord.
+    discord: str
+    #: A short message for people goes here: a webhook of Microsoft Teams.
+    teams: str
+    #: A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic.
+    ntfy: str
+    #: Types of events, or patterns; `page.changed` is one for each page.
+    events: list[str]
+
+
+class _MonitorReceiversWebhook(TypedDict, total=False):
+    #: Signs what is sent. Without one, messages are not signed.
+    secret: str
+    #: Sent along, such as `Authorization`.
+    headers: dict[str, str]
+
+
+class MonitorReceiversWebhook(_MonitorReceiversWebhook):
+    #: An http or https URL.
+    url: str
+
+
+class MonitorPageOptions(TypedDict, total=False):
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
+    #: Formats that are kept of each page and returned.
+    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
+    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+    inline: bool
+    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+    headers: dict[str, str]
+    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+    crossOriginHeaders: list[str]
+    #: Cookies to send to the origin of the URL.
+    cookies: dict[str, str]
+    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+    extract: ExtractOptions | None
+    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+    onlyMainContent: bool
+    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+    includeTags: list[str]
+    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+    excludeTags: list[str]
+    #: What to wait for before the page is read. Needs a browser.
+    wait: PageWait | None
+    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+    scroll: Union[bool, PageScroll] | None
+    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+    screenshot: PageScreenshot | None
+    #: What a browser need not load.
+    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
+    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+    viewport: ScrapeRequestViewport | None
+    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+    mobile: bool
+    #: Where pages that ask for the position find the browser. Needs a browser.
+    geolocation: ScrapeRequestGeolocation | None
+    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+    locale: str | None
+    #: Time zone of the browser. Needs a browser.
+    timezone: str | None
+    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+    session: str | None
+    #: The way out. Without it, as policy and need say.
+    proxy: PageProxy | None
+    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+    identity: Literal["bot", "browser"] | None
+    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+    identityBrowser: Literal["firefox", "safari"] | None
+    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+    timeoutMs: int
+    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+    taskTimeoutMs: int
+    #: Tries per URL, the first one included.
+    maxAttempts: int
+    #: Largest body that is read, after decompression.
+    maxBodyBytes: int
+    #: `false` is refused unless the operator’s policy consents to that for the host.
+    obeyRobots: bool
+
+
+class MonitorOptions(TypedDict, total=False):
+    #: The pages to watch.
+    urls: list[str]
+    #: A site to watch: its pages are found by following links and reading its sitemaps.
+    site: str
+    #: A sitemap whose pages are watched.
+    sitemap: str
+    #: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+    watch: ExportRequestRulesWatch
+    #: What never counts as a change.
+    ignore: ExportRequestRulesIgnore
+    #: Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
+    threshold: ExportRequestRulesThreshold
+    #: Checks in a row that must have seen a change before it is told.
+    confirm: int
+    #: How long a page that is gone, empty or almost wholly another has to stay so before it is told.
+    settle: Union[int, str]
+    #: Checks in a row that must have failed before `monitor.failed` is told.
+    failAfter: int
+    #: Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
+    learnNoise: bool
+    #: Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
+    recheck: bool
+    #: Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
+    maxPages: int
+    #: Links to follow from a seed at most; null: no limit.
+    maxDepth: int | None
+    #: Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+    include: list[str]
+    #: URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+    exclude: list[str]
+    #: How each page is fetched.
+    options: MonitorPageOptions
+    notify: MonitorReceivers
+
+
+class MonitorRequest(MonitorOptions):
+    #: For people.
+    name: str
+    #: When the pages are checked, as for /v1/schedules.
+    schedule: MonitorRequestSchedule
+
+
+class MonitorRequestSchedule(TypedDict, total=False):
+    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+    cron: str
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    every: Union[str, float]
+    #: IANA time zone of the cron line and of the active hours.
+    timeZone: str
+    #: Runs begin up to this much later, each tick always by the same part; never after the next tick.
+    jitterMs: int
+    #: After a time without schedulers: one run for all that were missed, or none.
+    catchUp: Literal["one", "none"]
+    #: Times outside of these hours are left out; null: none are.
+    activeHours: ScheduleRequestActiveHours | None
+
+
+class MonitorUpdate(TypedDict, total=False):
+    #: For people.
+    name: str
+    #: The pages to watch.
+    urls: list[str]
+    #: A site to watch: its pages are found by following links and reading its sitemaps.
+    site: str
+    #: A sitemap whose pages are watched.
+    sitemap: str
+    schedule: MonitorUpdateSchedule
+    watch: MonitorUpdateWatch
+    ignore: MonitorUpdateIgnore
+    threshold: MonitorUpdateThreshold
+    #: Checks in a row that must have seen a change before it is told.
+    confirm: int
+    #: How long a page that is gone, empty or almost wholly another has to stay so before it is told.
+    settle: Union[int, str]
+    #: Checks in a row that must have failed before `monitor.failed` is told.
+    failAfter: int
+    #: Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
+    learnNoise: bool
+    #: Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
+    recheck: bool
+    #: Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
+    maxPages: int
+    maxDepth: int | None
+    include: list[str]
+    exclude: list[str]
+    #: How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
+    options: MonitorPageOptions
+    #: Replaces the receivers that the monitor had; null: it has none.
+    notify: MonitorReceivers | None
+
+
+class MonitorUpdateSchedule(TypedDict, total=False):
+    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+    cron: str
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    every: Union[str, float]
+    #: IANA time zone of the cron line and of the active hours.
+    timeZone: str
+    jitterMs: int
+    catchUp: Literal["one", "none"]
+    #: Times outside of these hours are left out; null: none are.
+    activeHours: ScheduleRequestActiveHours | None
+
+
+class MonitorUpdateWatch(TypedDict, total=False):
+    #: The visible text of the page.
+    text: bool
+    #: The main content as Markdown, which has the addresses of links as well.
+    markdown: bool
+    #: The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+    selectors: list[str]
+    #: Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+    fields: Union[Literal["all"], list[str]]
+    #: The pixels of the screenshot.
+    screenshot: bool
+
+
+class MonitorUpdateIgnore(TypedDict, total=False):
+    #: Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+    patterns: list[str]
+    #: Elements, by CSS or XPath, that are removed from the page.
+    selectors: list[str]
+    #: Fields that are not compared.
+    fields: list[str]
+
+
+class MonitorUpdateThreshold(TypedDict, total=False):
+    #: Least share that changes: of the characters, of the larger number, of the pixels.
+    share: float
+    #: Least amount that changes: characters, the difference of two numbers, pixels.
+    amount: float
+
+
+class MonitorPreviewOptions(TypedDict, total=False):
+    #: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+    watch: ExportRequestRulesWatch
+    #: What never counts as a change.
+    ignore: ExportRequestRulesIgnore
+    #: How the page is fetched.
+    options: MonitorPageOptions
+
+
+class MonitorPreviewRequest(MonitorPreviewOptions):
+    #: The page to look at.
+    url: str
+
+
+_QueryRequestReserved = TypedDict("_QueryRequestReserved", {"from": "str"}, total=False)
+
+
+class QueryRequest(_QueryRequestReserved, total=False):
+    #: Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has.
+    select: list[Union[str, dict[str, Any]]]
+    #: `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep.
+    where: dict[str, Any]
+    #: One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows.
+    group: list[Union[str, dict[str, Any]]]
+    #: Names of fields or columns; `-bytes` is from the largest down. Nulls come last.
+    order: list[str]
+    #: Rows at most: 100 when left out, up to 1000, of groups 10000. Of SQL up to 100000.
+    limit: int
+    #: `nextCursor` of the answer before, with the same query; not for groups.
+    cursor: str
+    #: One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
+    sql: str
+    timeoutMs: int
+    #: Only files of these hosts are read; with the port where it is not the default.
+    domains: list[str]
+    #: Only files of this day (UTC) and later are read.
+    since: str
+    #: Only files of this day (UTC) and earlier are read.
+    until: str
+
+
+class LoginOptions(TypedDict, total=False):
+    #: Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.
+    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
+    #: What to wait for before the page is read. Needs a browser.
+    wait: PageWait | None
+    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+    headers: dict[str, str]
+    #: Time for each of the pages that the log-in takes.
+    timeoutMs: int
+    #: `false` is refused unless the operator’s policy consents to that for the host.
+    obeyRobots: bool
+    #: The way out. Without it, as policy and need say.
+    proxy: PageProxy | None
+    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+    identity: Literal["bot", "browser"] | None
+
+
+class LoginRequest(LoginOptions):
+    #: The page with the log-in form.
+    url: str
+
+
+class SessionRequest(TypedDict, total=False):
+    #: Left out: a name is made up.
+    name: str
+    #: The name of what to log in with.
+    credentials: str | None
+    #: Which way out its requests take; it keeps one proxy for as long as that works.
+    proxy: SessionRequestProxy | None
+    #: `browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.
+    identity: Literal["bot", "browser"] | None
+    #: When it ends; null: as the settings say, a day unless told.
+    expiresInHours: int | None
+
+
+class SessionRequestProxy(TypedDict, total=False):
+    tier: Literal["datacenter", "residential", "mobile"] | None
+    country: str | None
+
+
 class Failure(TypedDict):
     success: bool
     error: FailureError
@@ -912,10 +2294,6 @@ class DomainRequestsLimit(TypedDict):
     perBucket: int | None
 
 
-class DomainStrategy(TypedDict):
-    pass
-
-
 class Domain(TypedDict):
     #: Host name, with the port where it is not the default.
     host: str
@@ -948,13 +2326,40 @@ class DomainDetail(TypedDict):
     lastRequestAt: str | None
     breaker: Literal["closed", "open", "half-open"]
     links: KeyLinks
-    strategy: DomainStrategy
+    strategy: DomainStrategy2
     #: How the host is treated, and which entries of the policy file say so.
     policy: Any
     #: The rule that denies the host; null when none does.
     denied: str | None
     robots: list[DomainDetailRobots]
     optOut: DomainDetailOptOut | None
+
+
+class DomainStrategy2(TypedDict):
+    #: Ways to fetch that were tried, the one with most experience first.
+    ways: list[DomainStrategy2Ways]
+    pages: DomainStrategy2Pages
+    #: When a cheaper way was last tried again.
+    probedAt: str | None
+
+
+class DomainStrategy2Ways(TypedDict):
+    engine: str
+    #: Null: without a proxy.
+    proxyTier: str | None
+    identity: Literal["bot", "browser"]
+    #: Share of attempts that the site admitted, from 0 to 1; older attempts count less.
+    successRate: float
+    #: How much experience that is, in attempts; half of it is gone after a day.
+    weight: float
+    lastAt: str
+
+
+class DomainStrategy2Pages(TypedDict):
+    #: Kinds of pages, told apart by their URLs.
+    known: int
+    #: Those of them that are empty without scripts.
+    needScripts: int
 
 
 class DomainDetailRobots(TypedDict):
@@ -2017,6 +3422,183 @@ class DeliveryDetailLog(TypedDict):
     answer: str
 
 
+class EstimateJobOptions(TypedDict, total=False):
+    #: Pages of a crawl, where that is known.
+    pages: int | None
+    #: A map of the same site.
+    mapId: str | None
+
+
+class EstimateJobRequest(EstimateJobOptions):
+    #: What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
+    job: Union[ScheduledScrape, ScheduledBatch, ScheduledCrawl]
+
+
+class ResumeJobRequest(TypedDict, total=False):
+    #: New page budget of the whole job.
+    maxPages: int | None
+    #: New byte budget of the whole job.
+    maxBytes: int | None
+    #: Time the job gets from now on.
+    maxDurationMs: int | None
+    #: New budget of browser time of the whole job.
+    maxBrowserMs: int | None
+    #: New budget of bytes through proxies of the whole job.
+    maxProxyBytes: int | None
+    #: New budget of credits of the whole job.
+    maxCredits: float | None
+
+
+class RotateWebhookSecretRequest(TypedDict, total=False):
+    #: The new secret; made unless given.
+    secret: str
+    #: Hours for which messages are signed with the former secret as well.
+    overlapHours: int
+
+
+class AddOptOutRequest(TypedDict, total=False):
+    reason: str
+    #: Contact of the person who asked for the opt-out.
+    contact: str | None
+
+
+class TestRobotsOptions(TypedDict, total=False):
+    #: The product token that the groups of the file are searched for.
+    userAgent: str
+    #: A robots.txt to try in place of the stored one.
+    robotsTxt: str | None
+
+
+class TestRobotsRequest(TestRobotsOptions):
+    #: A URL of the host, or a path on it over https.
+    url: str
+
+
+class CreateOwnerRequestOptions(TypedDict, total=False):
+    #: With `slower`: the least time between two requests to the host.
+    secondsBetweenRequests: int
+    #: How the operator can reach you.
+    contact: str | None
+    #: For the operator.
+    message: str | None
+
+
+class CreateOwnerRequestRequest(CreateOwnerRequestOptions):
+    #: Host name of the site, with the port where it has its own.
+    host: str
+    #: stop: do not crawl it at all. slower: leave more time between requests.
+    want: Literal["stop", "slower"]
+
+
+class CreateKeyOptions(TypedDict, total=False):
+    #: Another account, for the operator; left out: the account of the key.
+    account: str
+    #: scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
+    scopes: list[Literal["scrape", "jobs:read", "jobs:write", "exports", "schedules", "webhooks", "read", "write", "credentials", "credentials:read", "admin"]]
+    ratePerMinute: int | None
+    #: When it stops working.
+    expiresAt: str | None
+
+
+class CreateKeyRequest(CreateKeyOptions):
+    #: What the key is for.
+    name: str
+
+
+class RotateKeyRequest(TypedDict, total=False):
+    #: Another account, for the operator; left out: the account of the key.
+    account: str
+    #: How long the secret of now goes on.
+    overlapSeconds: int
+
+
+class CreateAccountOptions(TypedDict, total=False):
+    #: Left out: one is made.
+    id: str
+    plan: str
+    #: Limits left out are none.
+    limits: CreateAccountRequestLimits
+
+
+class CreateAccountRequest(CreateAccountOptions):
+    name: str
+
+
+class CreateAccountRequestLimits(TypedDict, total=False):
+    #: Requests to the API per minute, over all keys.
+    requestsPerMinute: int | None
+    #: Pages fetched at the same time, over all processes.
+    concurrentPages: int | None
+    #: URLs of its jobs that have not ended.
+    openUrls: int | None
+    #: Bytes of the bodies that its jobs have stored, before compression.
+    storedBytes: int | None
+
+
+class ChangeAccountRequest(TypedDict, total=False):
+    name: str
+    plan: str
+    limits: CreateAccountRequestLimits
+
+
+class LimitCreditsOptions(TypedDict, total=False):
+    #: Below this, `account.low_credits` is sent.
+    lowCredits: float
+
+
+class LimitCreditsRequest(LimitCreditsOptions):
+    #: Credited at the beginning of each calendar month, in UTC.
+    monthlyCredits: float
+
+
+class GrantCreditsRequest(TypedDict):
+    #: Credits; negative: taken away.
+    amount: float
+    reason: str
+
+
+class SetRetentionRequest(TypedDict, total=False):
+    #: How long bodies are kept as they were fetched; null: as the account and the installation say.
+    bodies: Union[int, str] | None
+    #: How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+    artifacts: Union[int, str] | None
+    #: How long is kept what was read out of pages; null: as the account and the installation say.
+    records: Union[int, str] | None
+    #: How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+    ledger: Union[int, str] | None
+    #: How long an ended job is kept at all; null: as the account and the installation say.
+    jobs: Union[int, str] | None
+    #: How long exports are kept after they were written; null: as the account and the installation say.
+    exports: Union[int, str] | None
+    #: How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+    snapshots: Union[int, str] | None
+    #: Ended jobs that are kept, the newest; null: all.
+    maxJobs: int | None
+    #: Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+    maxBytes: int | None
+
+
+class SetRetentionOfAccountRequest(TypedDict, total=False):
+    #: How long bodies are kept as they were fetched; null: as the account and the installation say.
+    bodies: Union[int, str] | None
+    #: How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+    artifacts: Union[int, str] | None
+    #: How long is kept what was read out of pages; null: as the account and the installation say.
+    records: Union[int, str] | None
+    #: How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+    ledger: Union[int, str] | None
+    #: How long an ended job is kept at all; null: as the account and the installation say.
+    jobs: Union[int, str] | None
+    #: How long exports are kept after they were written; null: as the account and the installation say.
+    exports: Union[int, str] | None
+    #: How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+    snapshots: Union[int, str] | None
+    #: Ended jobs that are kept, the newest; null: all.
+    maxJobs: int | None
+    #: Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+    maxBytes: int | None
+
+
 class OwnAccount(TypedDict):
     id: str
     name: str
@@ -2041,1326 +3623,3 @@ class OwnAccountLimits(TypedDict):
     bodyBytes: int
     #: URLs of all accounts that may wait together.
     queuedUrls: int
-
-
-_ScrapeRequestReserved = TypedDict("_ScrapeRequestReserved", {"async": "bool"}, total=False)
-
-
-class ScrapeOptions(_ScrapeRequestReserved, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
-    #: Formats that are kept of each page and returned.
-    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
-    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-    inline: bool
-    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-    headers: dict[str, str]
-    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-    crossOriginHeaders: list[str]
-    #: Cookies to send to the origin of the URL.
-    cookies: dict[str, str]
-    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-    extract: ScrapeRequestExtract | None
-    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-    onlyMainContent: bool
-    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-    includeTags: list[str]
-    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-    excludeTags: list[str]
-    #: What to wait for before the page is read. Needs a browser.
-    wait: ScrapeRequestWait | None
-    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-    scroll: Union[bool, ScrapeRequestScroll] | None
-    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[ScrapeRequestActions, ScrapeRequestActions2, ScrapeRequestActions3, ScrapeRequestActions4, ScrapeRequestActions5, ScrapeRequestActions6, ScrapeRequestActions7, ScrapeRequestActions8, ScrapeRequestActions9, ScrapeRequestActions10, ScrapeRequestActions11]]
-    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-    screenshot: ScrapeRequestScreenshot | None
-    #: What a browser need not load.
-    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
-    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: ScrapeRequestViewport | None
-    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-    mobile: bool
-    #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: ScrapeRequestGeolocation | None
-    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-    locale: str | None
-    #: Time zone of the browser. Needs a browser.
-    timezone: str | None
-    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-    session: str | None
-    #: The way out. Without it, as policy and need say.
-    proxy: ScrapeRequestProxy | None
-    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-    identity: Literal["bot", "browser"] | None
-    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-    identityBrowser: Literal["firefox", "safari"] | None
-    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-    timeoutMs: int
-    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-    taskTimeoutMs: int
-    #: Tries per URL, the first one included.
-    maxAttempts: int
-    #: Largest body that is read, after decompression.
-    maxBodyBytes: int
-    #: `false` is refused unless the operator’s policy consents to that for the host.
-    obeyRobots: bool
-    #: HTTP method.
-    method: Literal["GET", "POST"]
-    #: Request body; needs `method: "POST"`.
-    body: str | None
-    #: A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-    maxAge: Union[int, str]
-    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-    snapshots: bool
-    #: Make the pages of the job findable by `GET /v1/search`.
-    search: bool
-    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-    lake: bool
-    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[ScrapeRequestExports]
-    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-    retention: ScrapeRequestRetention | None
-    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-    webhook: ScrapeRequestWebhook
-
-
-class ScrapeRequest(ScrapeOptions):
-    #: The page to fetch.
-    url: str
-
-
-class ScrapeRequestExtract(TypedDict, total=False):
-    #: A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-    type: Union[Literal["auto", "product", "job_posting", "recipe", "event", "forum_thread", "linkedin_profile", "article", "company_website", "organization", "breadcrumbs"], str] | None
-    #: Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-    rules: dict[str, Any] | None
-    #: JSON Schema that the result of the rules is checked against.
-    schema: dict[str, Any] | None
-    #: Ask the language model of the settings for required fields that the rules left empty.
-    llm: Union[bool, ScrapeRequestExtractLlm]
-
-
-class ScrapeRequestExtractLlm(TypedDict):
-    #: Fields that are judgements: their values need not stand on the page.
-    derived: Union[Literal["all"], list[str]]
-
-
-class ScrapeRequestWait(TypedDict, total=False):
-    #: Until an element matches.
-    selector: str
-    #: So long, after everything else that is waited for.
-    ms: int
-    #: How far the page must have loaded.
-    until: Literal["load", "domcontentloaded", "networkidle"]
-
-
-class ScrapeRequestScroll(TypedDict, total=False):
-    #: Screens to go at most; 20 unless given.
-    maxSteps: int
-    #: Pause after each; 150 unless given.
-    pauseMs: int
-
-
-class _ScrapeRequestActions(TypedDict, total=False):
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions(_ScrapeRequestActions):
-    type: Literal["click"]
-    #: A CSS selector, or one of Playwright’s.
-    selector: str
-
-
-class _ScrapeRequestActions2(TypedDict, total=False):
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions2(_ScrapeRequestActions2):
-    type: Literal["hover"]
-    #: A CSS selector, or one of Playwright’s.
-    selector: str
-
-
-class _ScrapeRequestActions3(TypedDict, total=False):
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions3(_ScrapeRequestActions3):
-    type: Literal["back"]
-
-
-class _ScrapeRequestActions4(TypedDict, total=False):
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions4(_ScrapeRequestActions4):
-    type: Literal["upload"]
-    #: An `<input type="file">`.
-    selector: str
-    files: list[ScrapeRequestActions4Files]
-
-
-class _ScrapeRequestActions4Files(TypedDict, total=False):
-    #: `application/octet-stream` unless given.
-    contentType: str
-
-
-class ScrapeRequestActions4Files(_ScrapeRequestActions4Files):
-    name: str
-    #: The bytes of the file.
-    base64: str
-
-
-class _ScrapeRequestActions5(TypedDict, total=False):
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions5(_ScrapeRequestActions5):
-    type: Literal["type"]
-    #: A CSS selector, or one of Playwright’s.
-    selector: str
-    text: str
-
-
-class _ScrapeRequestActions6(TypedDict, total=False):
-    #: Where; else wherever the focus is.
-    selector: str
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions6(_ScrapeRequestActions6):
-    type: Literal["press"]
-    #: `Enter`, `a`, `Control+A` …
-    key: str
-
-
-class _ScrapeRequestActions7(TypedDict, total=False):
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions7(_ScrapeRequestActions7):
-    type: Literal["select"]
-    #: A CSS selector, or one of Playwright’s.
-    selector: str
-    #: Value or label of the option.
-    value: str
-
-
-class _ScrapeRequestActions8(TypedDict, total=False):
-    #: A CSS selector, or one of Playwright’s.
-    selector: str
-    ms: int
-    #: How far the page must have loaded.
-    until: Literal["load", "domcontentloaded", "networkidle"]
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions8(_ScrapeRequestActions8):
-    type: Literal["wait"]
-
-
-class _ScrapeRequestActions9(TypedDict, total=False):
-    #: Until this element is in sight.
-    selector: str
-    #: Else one screen down.
-    pixels: int
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions9(_ScrapeRequestActions9):
-    type: Literal["scroll"]
-
-
-class _ScrapeRequestActions10(TypedDict, total=False):
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions10(_ScrapeRequestActions10):
-    type: Literal["evaluate"]
-    #: JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.
-    script: str
-
-
-class _ScrapeRequestActions11(TypedDict, total=False):
-    #: The whole page instead of what a window shows.
-    fullPage: bool
-    #: Only the first element that matches.
-    selector: str
-    #: png unless given.
-    format: Literal["png", "jpeg"]
-    #: Of a jpeg.
-    quality: int
-    #: Time for this step; 10 s unless given.
-    timeoutMs: int
-
-
-class ScrapeRequestActions11(_ScrapeRequestActions11):
-    type: Literal["screenshot"]
-
-
-class ScrapeRequestScreenshot(TypedDict, total=False):
-    #: The whole page instead of what a window shows.
-    fullPage: bool
-    #: Only the first element that matches.
-    selector: str
-    #: png unless given.
-    format: Literal["png", "jpeg"]
-    #: Of a jpeg.
-    quality: int
-
-
-class ScrapeRequestViewport(TypedDict):
-    width: int
-    height: int
-
-
-class _ScrapeRequestGeolocation(TypedDict, total=False):
-    #: In metres; 10 unless given.
-    accuracy: float
-
-
-class ScrapeRequestGeolocation(_ScrapeRequestGeolocation):
-    latitude: float
-    longitude: float
-
-
-class ScrapeRequestProxy(TypedDict, total=False):
-    #: Kind of proxy, from cheap to trusted.
-    tier: Literal["datacenter", "residential", "mobile"]
-    #: Where the proxy is to be, `de` for Germany.
-    country: str
-    #: The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-    maxTier: Literal["datacenter", "residential", "mobile"]
-    #: A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again.
-    url: str
-    #: Several proxies of your own, which are used in turn.
-    urls: list[str]
-
-
-class ScrapeRequestExports(TypedDict):
-    #: What the file has.
-    type: Literal["full", "seo", "raw", "links", "records", "results"]
-    #: How it is written.
-    format: Literal["csv", "xlsx", "json", "ndjson", "parquet", "warc", "wacz", "markdown", "chunks"]
-
-
-class ScrapeRequestRetention(TypedDict, total=False):
-    #: How long bodies are kept as they were fetched; null: as the account and the installation say.
-    bodies: Union[int, str] | None
-    #: How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-    artifacts: Union[int, str] | None
-    #: How long is kept what was read out of pages; null: as the account and the installation say.
-    records: Union[int, str] | None
-    #: How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-    ledger: Union[int, str] | None
-    #: How long an ended job is kept at all; null: as the account and the installation say.
-    jobs: Union[int, str] | None
-    #: How long exports are kept after they were written; null: as the account and the installation say.
-    exports: Union[int, str] | None
-
-
-class _ScrapeRequestWebhook(TypedDict, total=False):
-    #: Types of events, or patterns such as `page.*`; the ends of the job unless given.
-    events: list[str]
-    #: Signs what is sent. Without one, messages are not signed.
-    secret: str
-    #: Sent along, such as `Authorization`.
-    headers: dict[str, str]
-
-
-class ScrapeRequestWebhook(_ScrapeRequestWebhook):
-    #: Where the events of this job are sent: an http or https URL.
-    url: str
-
-
-class BatchOptions(TypedDict, total=False):
-    #: Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-    ignoreInvalidUrls: bool
-    #: How each page is fetched.
-    options: BatchRequestOptions
-    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-    ignoreQueryParameters: list[str]
-    #: Bytes the job may download before it stops; null: no limit.
-    maxBytes: int | None
-    #: Time after which the job stops; null: no limit.
-    maxDurationMs: int | None
-    #: Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-    maxBrowserMs: int | None
-    #: Bytes the job may download through proxies before it stops; null: no limit.
-    maxProxyBytes: int | None
-    #: Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-    maxCredits: float | None
-    #: Most fetches of this job at once, over all hosts; null: no limit of its own.
-    concurrency: int | None
-    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-    retention: ScrapeRequestRetention | None
-    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-    snapshots: bool
-    #: Make the pages of the job findable by `GET /v1/search`.
-    search: bool
-    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-    lake: bool
-    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[ScrapeRequestExports]
-    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-    webhook: ScrapeRequestWebhook
-
-
-class BatchRequest(BatchOptions):
-    #: The pages to fetch; a URL given twice is fetched once.
-    urls: list[str]
-
-
-class BatchRequestOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
-    #: Formats that are kept of each page and returned.
-    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
-    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-    inline: bool
-    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-    headers: dict[str, str]
-    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-    crossOriginHeaders: list[str]
-    #: Cookies to send to the origin of the URL.
-    cookies: dict[str, str]
-    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-    extract: ScrapeRequestExtract | None
-    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-    onlyMainContent: bool
-    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-    includeTags: list[str]
-    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-    excludeTags: list[str]
-    #: What to wait for before the page is read. Needs a browser.
-    wait: ScrapeRequestWait | None
-    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-    scroll: Union[bool, ScrapeRequestScroll] | None
-    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[ScrapeRequestActions, ScrapeRequestActions2, ScrapeRequestActions3, ScrapeRequestActions4, ScrapeRequestActions5, ScrapeRequestActions6, ScrapeRequestActions7, ScrapeRequestActions8, ScrapeRequestActions9, ScrapeRequestActions10, ScrapeRequestActions11]]
-    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-    screenshot: ScrapeRequestScreenshot | None
-    #: What a browser need not load.
-    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
-    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: ScrapeRequestViewport | None
-    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-    mobile: bool
-    #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: ScrapeRequestGeolocation | None
-    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-    locale: str | None
-    #: Time zone of the browser. Needs a browser.
-    timezone: str | None
-    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-    session: str | None
-    #: The way out. Without it, as policy and need say.
-    proxy: ScrapeRequestProxy | None
-    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-    identity: Literal["bot", "browser"] | None
-    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-    identityBrowser: Literal["firefox", "safari"] | None
-    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-    timeoutMs: int
-    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-    taskTimeoutMs: int
-    #: Tries per URL, the first one included.
-    maxAttempts: int
-    #: Largest body that is read, after decompression.
-    maxBodyBytes: int
-    #: `false` is refused unless the operator’s policy consents to that for the host.
-    obeyRobots: bool
-    #: HTTP method.
-    method: Literal["GET", "POST"]
-    #: Request body; needs `method: "POST"`.
-    body: str | None
-    #: A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-    maxAge: Union[int, str]
-
-
-class CrawlRequest(TypedDict, total=False):
-    #: Where the crawl starts.
-    urls: list[str]
-    #: Sitemaps to start from.
-    sitemapUrls: list[str]
-    #: Pages to fetch at most; null: no limit.
-    maxPages: int | None
-    #: Links to follow from a seed at most; null: no limit.
-    maxDepth: int | None
-    #: Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-    allowedDomains: list[str]
-    #: Follow links to subdomains of the allowed hosts.
-    allowSubdomains: bool
-    #: Follow links to any host.
-    allowExternal: bool
-    #: Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-    include: list[str]
-    #: URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-    exclude: list[str]
-    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-    ignoreQueryParameters: list[str]
-    #: Treat URLs that differ after `#` as different pages.
-    keepFragment: bool
-    #: Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-    sitemap: Literal["skip", "include", "only"]
-    #: Do not follow links marked nofollow.
-    obeyNofollow: bool
-    #: Do not keep pages marked noindex.
-    obeyNoindex: bool
-    #: Treat rel=canonical as the same page.
-    followCanonical: bool
-    #: Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-    avoidQueryTraps: bool
-    #: Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-    ifModified: bool
-    #: What becomes of pages whose URL matches; the first route that fits decides.
-    routes: list[CrawlRequestRoutes]
-    #: Bytes the job may download before it stops; null: no limit.
-    maxBytes: int | None
-    #: Time after which the job stops; null: no limit.
-    maxDurationMs: int | None
-    #: Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-    maxBrowserMs: int | None
-    #: Bytes the job may download through proxies before it stops; null: no limit.
-    maxProxyBytes: int | None
-    #: Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-    maxCredits: float | None
-    #: Most fetches of this job at once, over all hosts; null: no limit of its own.
-    concurrency: int | None
-    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-    retention: ScrapeRequestRetention | None
-    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-    snapshots: bool
-    #: Make the pages of the job findable by `GET /v1/search`.
-    search: bool
-    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-    lake: bool
-    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[ScrapeRequestExports]
-    #: Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-    maxLoginWalls: int | None
-    #: How each page is fetched.
-    options: CrawlRequestOptions
-    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-    webhook: ScrapeRequestWebhook
-
-
-class _CrawlRequestRoutes(TypedDict, total=False):
-    #: `false`: the page is fetched for its links and not kept.
-    keep: bool
-    #: `false`: the links of the page are not followed.
-    follow: bool
-    #: In place of the options of the crawl.
-    options: CrawlRequestRoutesOptions
-
-
-class CrawlRequestRoutes(_CrawlRequestRoutes):
-    #: Patterns as in `include`.
-    match: Union[str, list[str]]
-
-
-class CrawlRequestRoutesOptions(TypedDict, total=False):
-    #: How these pages are fetched.
-    engine: Literal["auto", "http", "browser"]
-    #: Formats that are kept.
-    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
-    #: What to read out of these pages.
-    extract: ScrapeRequestExtract | None
-    #: What to wait for before the page is read.
-    wait: ScrapeRequestWait | None
-    #: Go down the page until it grows no more.
-    scroll: Union[bool, ScrapeRequestScroll] | None
-
-
-class CrawlRequestOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
-    #: Formats that are kept of each page and returned.
-    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
-    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-    inline: bool
-    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-    headers: dict[str, str]
-    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-    crossOriginHeaders: list[str]
-    #: Cookies to send to the origin of the URL.
-    cookies: dict[str, str]
-    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-    extract: ScrapeRequestExtract | None
-    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-    onlyMainContent: bool
-    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-    includeTags: list[str]
-    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-    excludeTags: list[str]
-    #: What to wait for before the page is read. Needs a browser.
-    wait: ScrapeRequestWait | None
-    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-    scroll: Union[bool, ScrapeRequestScroll] | None
-    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[ScrapeRequestActions, ScrapeRequestActions2, ScrapeRequestActions3, ScrapeRequestActions4, ScrapeRequestActions5, ScrapeRequestActions6, ScrapeRequestActions7, ScrapeRequestActions8, ScrapeRequestActions9, ScrapeRequestActions10, ScrapeRequestActions11]]
-    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-    screenshot: ScrapeRequestScreenshot | None
-    #: What a browser need not load.
-    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
-    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: ScrapeRequestViewport | None
-    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-    mobile: bool
-    #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: ScrapeRequestGeolocation | None
-    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-    locale: str | None
-    #: Time zone of the browser. Needs a browser.
-    timezone: str | None
-    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-    session: str | None
-    #: The way out. Without it, as policy and need say.
-    proxy: ScrapeRequestProxy | None
-    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-    identity: Literal["bot", "browser"] | None
-    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-    identityBrowser: Literal["firefox", "safari"] | None
-    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-    timeoutMs: int
-    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-    taskTimeoutMs: int
-    #: Tries per URL, the first one included.
-    maxAttempts: int
-    #: Largest body that is read, after decompression.
-    maxBodyBytes: int
-    #: `false` is refused unless the operator’s policy consents to that for the host.
-    obeyRobots: bool
-
-
-_MapRequestReserved = TypedDict("_MapRequestReserved", {"async": "bool"}, total=False)
-
-
-class MapOptions(_MapRequestReserved, total=False):
-    #: Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-    sitemap: Literal["skip", "include", "only"]
-    #: Only URLs that match one are listed; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-    include: list[str]
-    #: URLs that match one are not listed. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-    exclude: list[str]
-    #: List URLs on subdomains too.
-    allowSubdomains: bool
-    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-    ignoreQueryParameters: list[str]
-    #: Words that the address or the title of a URL must have; those with them in the title come first.
-    search: str | None
-    #: URLs in the answer at most.
-    limit: int
-    #: Time to wait for the list; the job goes on afterwards.
-    timeoutMs: int
-    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-    retention: ScrapeRequestRetention | None
-    #: How the start page and the sitemaps are fetched.
-    options: MapRequestOptions
-
-
-class MapRequest(MapOptions):
-    #: The site, or the part of it to start from.
-    url: str
-
-
-class MapRequestOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
-    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-    headers: dict[str, str]
-    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-    crossOriginHeaders: list[str]
-    #: Cookies to send to the origin of the URL.
-    cookies: dict[str, str]
-    #: What to wait for before the page is read. Needs a browser.
-    wait: ScrapeRequestWait | None
-    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-    scroll: Union[bool, ScrapeRequestScroll] | None
-    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[ScrapeRequestActions, ScrapeRequestActions2, ScrapeRequestActions3, ScrapeRequestActions4, ScrapeRequestActions5, ScrapeRequestActions6, ScrapeRequestActions7, ScrapeRequestActions8, ScrapeRequestActions9, ScrapeRequestActions10, ScrapeRequestActions11]]
-    #: What a browser need not load.
-    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
-    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: ScrapeRequestViewport | None
-    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-    mobile: bool
-    #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: ScrapeRequestGeolocation | None
-    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-    locale: str | None
-    #: Time zone of the browser. Needs a browser.
-    timezone: str | None
-    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-    session: str | None
-    #: The way out. Without it, as policy and need say.
-    proxy: ScrapeRequestProxy | None
-    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-    identity: Literal["bot", "browser"] | None
-    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-    identityBrowser: Literal["firefox", "safari"] | None
-    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-    timeoutMs: int
-    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-    taskTimeoutMs: int
-    #: Tries per URL, the first one included.
-    maxAttempts: int
-    #: Largest body that is read, after decompression.
-    maxBodyBytes: int
-    #: `false` is refused unless the operator’s policy consents to that for the host.
-    obeyRobots: bool
-
-
-class ExtractOptions(TypedDict, total=False):
-    #: What `html` is, e.g. `application/json`.
-    contentType: str
-    #: Formats to extract; screenshots, PDFs and XHR require a fetch.
-    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured"]]
-    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-    extract: ScrapeRequestExtract | None
-    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-    onlyMainContent: bool
-    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-    includeTags: list[str]
-    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-    excludeTags: list[str]
-
-
-class ExtractRequest(ExtractOptions):
-    #: The page, or any other text that `contentType` names.
-    html: str
-    #: Where it is from: what its links are relative to. Nothing is fetched.
-    url: str
-
-
-_QueryRequestReserved = TypedDict("_QueryRequestReserved", {"from": "str"}, total=False)
-
-
-class QueryRequest(_QueryRequestReserved, total=False):
-    #: Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has.
-    select: list[Union[str, dict[str, Any]]]
-    #: `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep.
-    where: dict[str, Any]
-    #: One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows.
-    group: list[Union[str, dict[str, Any]]]
-    #: Names of fields or columns; `-bytes` is from the largest down. Nulls come last.
-    order: list[str]
-    #: Rows at most: 100 when left out, up to 1000, of groups 10000. Of SQL up to 100000.
-    limit: int
-    #: `nextCursor` of the answer before, with the same query; not for groups.
-    cursor: str
-    #: One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
-    sql: str
-    timeoutMs: int
-    #: Only files of these hosts are read; with the port where it is not the default.
-    domains: list[str]
-    #: Only files of this day (UTC) and later are read.
-    since: str
-    #: Only files of this day (UTC) and earlier are read.
-    until: str
-
-
-class ReextractRequest(TypedDict, total=False):
-    #: Formats to extract; screenshots, PDFs and XHR require a fetch.
-    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured"]]
-    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-    extract: ScrapeRequestExtract | None
-    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-    onlyMainContent: bool
-    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-    includeTags: list[str]
-    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-    excludeTags: list[str]
-
-
-class ExportOptions(TypedDict, total=False):
-    #: `diff`: the earlier job to compare with.
-    against: str
-    #: `diff`: what counts as a change.
-    rules: ExportRequestRules
-    #: `csv`: begin with a byte order mark, so that Excel reads UTF-8.
-    excel: bool
-    #: `results` in a table: a column with the text of each page.
-    text: bool
-    #: A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it.
-    to: Union[ExportRequestTo, ExportRequestTo2]
-
-
-class ExportRequest(ExportOptions):
-    #: `full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. `diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. `links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.
-    type: Literal["full", "seo", "diff", "raw", "links", "records", "results"]
-    #: `csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) `chunks` (pieces of texts, one per line): of `raw` only.
-    format: Literal["csv", "xlsx", "json", "ndjson", "parquet", "warc", "wacz", "markdown", "chunks"]
-
-
-class ExportRequestRules(TypedDict, total=False):
-    #: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-    watch: ExportRequestRulesWatch
-    #: What never counts as a change.
-    ignore: ExportRequestRulesIgnore
-    #: Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-    threshold: ExportRequestRulesThreshold
-
-
-class ExportRequestRulesWatch(TypedDict, total=False):
-    #: The visible text of the page.
-    text: bool
-    #: The main content as Markdown, which has the addresses of links as well.
-    markdown: bool
-    #: The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-    selectors: list[str]
-    #: Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-    fields: Union[Literal["all"], list[str]]
-    #: The pixels of the screenshot.
-    screenshot: bool
-
-
-class ExportRequestRulesIgnore(TypedDict, total=False):
-    #: Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-    patterns: list[str]
-    #: Elements, by CSS or XPath, that are removed from the page.
-    selectors: list[str]
-    #: Fields that are not compared.
-    fields: list[str]
-
-
-class ExportRequestRulesThreshold(TypedDict, total=False):
-    #: Least share that changes: of the characters, of the larger number, of the pixels.
-    share: float
-    #: Least amount that changes: characters, the difference of two numbers, pixels.
-    amount: float
-
-
-class ExportRequestTo(TypedDict):
-    folder: str
-
-
-class ExportRequestTo2(TypedDict):
-    s3: str
-
-
-class ScheduleOptions(TypedDict, total=False):
-    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-    cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
-    every: Union[str, float]
-    #: IANA time zone of the cron line and of the active hours.
-    timeZone: str
-    #: Runs begin up to this much later, each tick always by the same part; never after the next tick.
-    jitterMs: int
-    #: What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
-    overlap: Literal["skip", "queue", "cancelPrevious"]
-    #: After a time without schedulers: one run for all that were missed, or none.
-    catchUp: Literal["one", "none"]
-    #: Times outside of these hours are left out; null: none are.
-    activeHours: ScheduleRequestActiveHours | None
-
-
-class ScheduleRequest(ScheduleOptions):
-    #: For people.
-    name: str
-    #: What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
-    job: Union[ScheduleRequestJob, ScheduleRequestJob2, ScheduleRequestJob3]
-
-
-_ScheduleRequestJobReserved = TypedDict("_ScheduleRequestJobReserved", {"async": "bool"}, total=False)
-
-
-class _ScheduleRequestJob(_ScheduleRequestJobReserved, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
-    #: Formats that are kept of each page and returned.
-    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
-    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-    inline: bool
-    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-    headers: dict[str, str]
-    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-    crossOriginHeaders: list[str]
-    #: Cookies to send to the origin of the URL.
-    cookies: dict[str, str]
-    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-    extract: ScrapeRequestExtract | None
-    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-    onlyMainContent: bool
-    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-    includeTags: list[str]
-    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-    excludeTags: list[str]
-    #: What to wait for before the page is read. Needs a browser.
-    wait: ScrapeRequestWait | None
-    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-    scroll: Union[bool, ScrapeRequestScroll] | None
-    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[ScrapeRequestActions, ScrapeRequestActions2, ScrapeRequestActions3, ScrapeRequestActions4, ScrapeRequestActions5, ScrapeRequestActions6, ScrapeRequestActions7, ScrapeRequestActions8, ScrapeRequestActions9, ScrapeRequestActions10, ScrapeRequestActions11]]
-    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-    screenshot: ScrapeRequestScreenshot | None
-    #: What a browser need not load.
-    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
-    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: ScrapeRequestViewport | None
-    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-    mobile: bool
-    #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: ScrapeRequestGeolocation | None
-    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-    locale: str | None
-    #: Time zone of the browser. Needs a browser.
-    timezone: str | None
-    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-    session: str | None
-    #: The way out. Without it, as policy and need say.
-    proxy: ScrapeRequestProxy | None
-    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-    identity: Literal["bot", "browser"] | None
-    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-    identityBrowser: Literal["firefox", "safari"] | None
-    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-    timeoutMs: int
-    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-    taskTimeoutMs: int
-    #: Tries per URL, the first one included.
-    maxAttempts: int
-    #: Largest body that is read, after decompression.
-    maxBodyBytes: int
-    #: `false` is refused unless the operator’s policy consents to that for the host.
-    obeyRobots: bool
-    #: HTTP method.
-    method: Literal["GET", "POST"]
-    #: Request body; needs `method: "POST"`.
-    body: str | None
-    #: A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-    maxAge: Union[int, str]
-    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-    snapshots: bool
-    #: Make the pages of the job findable by `GET /v1/search`.
-    search: bool
-    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-    lake: bool
-    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[ScrapeRequestExports]
-    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-    retention: ScrapeRequestRetention | None
-    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-    webhook: ScrapeRequestWebhook
-
-
-class ScheduleRequestJob(_ScheduleRequestJob):
-    #: The page to fetch.
-    url: str
-    kind: Literal["scrape"]
-
-
-class _ScheduleRequestJob2(TypedDict, total=False):
-    #: Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-    ignoreInvalidUrls: bool
-    #: How each page is fetched.
-    options: BatchRequestOptions
-    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-    ignoreQueryParameters: list[str]
-    #: Bytes the job may download before it stops; null: no limit.
-    maxBytes: int | None
-    #: Time after which the job stops; null: no limit.
-    maxDurationMs: int | None
-    #: Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-    maxBrowserMs: int | None
-    #: Bytes the job may download through proxies before it stops; null: no limit.
-    maxProxyBytes: int | None
-    #: Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-    maxCredits: float | None
-    #: Most fetches of this job at once, over all hosts; null: no limit of its own.
-    concurrency: int | None
-    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-    retention: ScrapeRequestRetention | None
-    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-    snapshots: bool
-    #: Make the pages of the job findable by `GET /v1/search`.
-    search: bool
-    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-    lake: bool
-    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[ScrapeRequestExports]
-    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-    webhook: ScrapeRequestWebhook
-
-
-class ScheduleRequestJob2(_ScheduleRequestJob2):
-    #: The pages to fetch; a URL given twice is fetched once.
-    urls: list[str]
-    kind: Literal["batch"]
-
-
-class _ScheduleRequestJob3(TypedDict, total=False):
-    #: Where the crawl starts.
-    urls: list[str]
-    #: Sitemaps to start from.
-    sitemapUrls: list[str]
-    #: Pages to fetch at most; null: no limit.
-    maxPages: int | None
-    #: Links to follow from a seed at most; null: no limit.
-    maxDepth: int | None
-    #: Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-    allowedDomains: list[str]
-    #: Follow links to subdomains of the allowed hosts.
-    allowSubdomains: bool
-    #: Follow links to any host.
-    allowExternal: bool
-    #: Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-    include: list[str]
-    #: URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-    exclude: list[str]
-    #: Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-    ignoreQueryParameters: list[str]
-    #: Treat URLs that differ after `#` as different pages.
-    keepFragment: bool
-    #: Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-    sitemap: Literal["skip", "include", "only"]
-    #: Do not follow links marked nofollow.
-    obeyNofollow: bool
-    #: Do not keep pages marked noindex.
-    obeyNoindex: bool
-    #: Treat rel=canonical as the same page.
-    followCanonical: bool
-    #: Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-    avoidQueryTraps: bool
-    #: Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-    ifModified: bool
-    #: What becomes of pages whose URL matches; the first route that fits decides.
-    routes: list[CrawlRequestRoutes]
-    #: Bytes the job may download before it stops; null: no limit.
-    maxBytes: int | None
-    #: Time after which the job stops; null: no limit.
-    maxDurationMs: int | None
-    #: Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-    maxBrowserMs: int | None
-    #: Bytes the job may download through proxies before it stops; null: no limit.
-    maxProxyBytes: int | None
-    #: Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-    maxCredits: float | None
-    #: Most fetches of this job at once, over all hosts; null: no limit of its own.
-    concurrency: int | None
-    #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-    retention: ScrapeRequestRetention | None
-    #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-    snapshots: bool
-    #: Make the pages of the job findable by `GET /v1/search`.
-    search: bool
-    #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-    lake: bool
-    #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[ScrapeRequestExports]
-    #: Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-    maxLoginWalls: int | None
-    #: How each page is fetched.
-    options: CrawlRequestOptions
-    #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-    webhook: ScrapeRequestWebhook
-
-
-class ScheduleRequestJob3(_ScheduleRequestJob3):
-    kind: Literal["crawl"]
-
-
-_ScheduleRequestActiveHoursReserved = TypedDict("_ScheduleRequestActiveHoursReserved", {"from": "str"}, total=False)
-
-
-class _ScheduleRequestActiveHours(_ScheduleRequestActiveHoursReserved, total=False):
-    #: Days on which they begin, 0 is Sunday; empty: every day.
-    days: list[int]
-
-
-class ScheduleRequestActiveHours(_ScheduleRequestActiveHours):
-    #: The local time at which they end, at most `24:00`; before `from`: the next day.
-    to: str
-
-
-class ScheduleUpdate(TypedDict, total=False):
-    #: For people.
-    name: str
-    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-    cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
-    every: Union[str, float]
-    #: IANA time zone of the cron line and of the active hours.
-    timeZone: str
-    #: What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
-    job: Union[ScheduleRequestJob, ScheduleRequestJob2, ScheduleRequestJob3]
-    jitterMs: int
-    overlap: Literal["skip", "queue", "cancelPrevious"]
-    catchUp: Literal["one", "none"]
-    #: Times outside of these hours are left out; null: none are.
-    activeHours: ScheduleRequestActiveHours | None
-
-
-class MonitorOptions(TypedDict, total=False):
-    #: The pages to watch.
-    urls: list[str]
-    #: A site to watch: its pages are found by following links and reading its sitemaps.
-    site: str
-    #: A sitemap whose pages are watched.
-    sitemap: str
-    #: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-    watch: ExportRequestRulesWatch
-    #: What never counts as a change.
-    ignore: ExportRequestRulesIgnore
-    #: Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-    threshold: ExportRequestRulesThreshold
-    #: Checks in a row that must have seen a change before it is told.
-    confirm: int
-    #: How long a page that is gone, empty or almost wholly another has to stay so before it is told.
-    settle: Union[int, str]
-    #: Checks in a row that must have failed before `monitor.failed` is told.
-    failAfter: int
-    #: Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
-    learnNoise: bool
-    #: Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
-    recheck: bool
-    #: Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
-    maxPages: int
-    #: Links to follow from a seed at most; null: no limit.
-    maxDepth: int | None
-    #: Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-    include: list[str]
-    #: URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-    exclude: list[str]
-    #: How each page is fetched.
-    options: CrawlRequestOptions
-    #: Who is told of this monitor, besides the webhooks of the account.
-    notify: MonitorRequestNotify
-
-
-class MonitorRequest(MonitorOptions):
-    #: For people.
-    name: str
-    #: When the pages are checked, as for /v1/schedules.
-    schedule: MonitorRequestSchedule
-
-
-class MonitorRequestSchedule(TypedDict, total=False):
-    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-    cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
-    every: Union[str, float]
-    #: IANA time zone of the cron line and of the active hours.
-    timeZone: str
-    #: Runs begin up to this much later, each tick always by the same part; never after the next tick.
-    jitterMs: int
-    #: After a time without schedulers: one run for all that were missed, or none.
-    catchUp: Literal["one", "none"]
-    #: Times outside of these hours are left out; null: none are.
-    activeHours: ScheduleRequestActiveHours | None
-
-
-class MonitorRequestNotify(TypedDict, total=False):
-    #: Where the events are sent as JSON.
-    webhook: MonitorRequestNotifyWebhook
-    #: An address for e-mail; the server must have SCRAPIFIE_SMTP_URL.
-    email: str
-    #: A short message for people goes here: an incoming webhook of Slack.
-    slack: str
-    #: A short message for people goes here: a webhook of Discord.
-    discord: str
-    #: A short message for people goes here: a webhook of Microsoft Teams.
-    teams: str
-    #: A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic.
-    ntfy: str
-    #: Types of events, or patterns; `page.changed` is one for each page.
-    events: list[str]
-
-
-class _MonitorRequestNotifyWebhook(TypedDict, total=False):
-    #: Signs what is sent. Without one, messages are not signed.
-    secret: str
-    #: Sent along, such as `Authorization`.
-    headers: dict[str, str]
-
-
-class MonitorRequestNotifyWebhook(_MonitorRequestNotifyWebhook):
-    #: An http or https URL.
-    url: str
-
-
-class MonitorUpdate(TypedDict, total=False):
-    #: For people.
-    name: str
-    #: The pages to watch.
-    urls: list[str]
-    #: A site to watch: its pages are found by following links and reading its sitemaps.
-    site: str
-    #: A sitemap whose pages are watched.
-    sitemap: str
-    schedule: MonitorUpdateSchedule
-    watch: MonitorUpdateWatch
-    ignore: MonitorUpdateIgnore
-    threshold: MonitorUpdateThreshold
-    #: Checks in a row that must have seen a change before it is told.
-    confirm: int
-    #: How long a page that is gone, empty or almost wholly another has to stay so before it is told.
-    settle: Union[int, str]
-    #: Checks in a row that must have failed before `monitor.failed` is told.
-    failAfter: int
-    #: Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
-    learnNoise: bool
-    #: Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
-    recheck: bool
-    #: Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
-    maxPages: int
-    maxDepth: int | None
-    include: list[str]
-    exclude: list[str]
-    #: How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
-    options: MonitorUpdateOptions
-    #: Replaces the receivers that the monitor had; null: it has none.
-    notify: MonitorRequestNotify | None
-
-
-class MonitorUpdateSchedule(TypedDict, total=False):
-    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-    cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
-    every: Union[str, float]
-    #: IANA time zone of the cron line and of the active hours.
-    timeZone: str
-    jitterMs: int
-    catchUp: Literal["one", "none"]
-    #: Times outside of these hours are left out; null: none are.
-    activeHours: ScheduleRequestActiveHours | None
-
-
-class MonitorUpdateWatch(TypedDict, total=False):
-    #: The visible text of the page.
-    text: bool
-    #: The main content as Markdown, which has the addresses of links as well.
-    markdown: bool
-    #: The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-    selectors: list[str]
-    #: Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-    fields: Union[Literal["all"], list[str]]
-    #: The pixels of the screenshot.
-    screenshot: bool
-
-
-class MonitorUpdateIgnore(TypedDict, total=False):
-    #: Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-    patterns: list[str]
-    #: Elements, by CSS or XPath, that are removed from the page.
-    selectors: list[str]
-    #: Fields that are not compared.
-    fields: list[str]
-
-
-class MonitorUpdateThreshold(TypedDict, total=False):
-    #: Least share that changes: of the characters, of the larger number, of the pixels.
-    share: float
-    #: Least amount that changes: characters, the difference of two numbers, pixels.
-    amount: float
-
-
-class MonitorUpdateOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
-    #: Formats that are kept of each page and returned.
-    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
-    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-    inline: bool
-    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-    headers: dict[str, str]
-    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-    crossOriginHeaders: list[str]
-    #: Cookies to send to the origin of the URL.
-    cookies: dict[str, str]
-    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-    extract: ScrapeRequestExtract | None
-    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-    onlyMainContent: bool
-    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-    includeTags: list[str]
-    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-    excludeTags: list[str]
-    #: What to wait for before the page is read. Needs a browser.
-    wait: ScrapeRequestWait | None
-    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-    scroll: Union[bool, ScrapeRequestScroll] | None
-    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[ScrapeRequestActions, ScrapeRequestActions2, ScrapeRequestActions3, ScrapeRequestActions4, ScrapeRequestActions5, ScrapeRequestActions6, ScrapeRequestActions7, ScrapeRequestActions8, ScrapeRequestActions9, ScrapeRequestActions10, ScrapeRequestActions11]]
-    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-    screenshot: ScrapeRequestScreenshot | None
-    #: What a browser need not load.
-    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
-    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: ScrapeRequestViewport | None
-    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-    mobile: bool
-    #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: ScrapeRequestGeolocation | None
-    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-    locale: str | None
-    #: Time zone of the browser. Needs a browser.
-    timezone: str | None
-    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-    session: str | None
-    #: The way out. Without it, as policy and need say.
-    proxy: ScrapeRequestProxy | None
-    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-    identity: Literal["bot", "browser"] | None
-    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-    identityBrowser: Literal["firefox", "safari"] | None
-    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-    timeoutMs: int
-    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-    taskTimeoutMs: int
-    #: Tries per URL, the first one included.
-    maxAttempts: int
-    #: Largest body that is read, after decompression.
-    maxBodyBytes: int
-    #: `false` is refused unless the operator’s policy consents to that for the host.
-    obeyRobots: bool
-
-
-class WebhookOptions(TypedDict, total=False):
-    #: What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows.
-    format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
-    #: Sent along, such as `Authorization`. Never shown again.
-    headers: dict[str, str]
-    #: Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.
-    secret: str
-
-
-class WebhookRequest(WebhookOptions):
-    #: Where events are sent: an http or https URL, or `mailto:address`.
-    url: str
-    #: Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
-    events: list[str]
-
-
-class WebhookUpdate(TypedDict, total=False):
-    #: Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew.
-    url: str
-    #: Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
-    events: list[str]
-    #: What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well.
-    format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
-    #: In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any.
-    headers: dict[str, str]
-    #: Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.
-    secret: str
-    #: False: nothing is sent, and open deliveries end as failed.
-    enabled: bool
-
-
-class WebhookRotation(TypedDict, total=False):
-    #: The new secret; made unless given.
-    secret: str
-    #: Hours for which messages are signed with the former secret as well.
-    overlapHours: int
