@@ -28,12 +28,13 @@ const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
 };
 
 export function settingsTable(): string {
-  const rows = documentedSettings().map(({ variable, defaultValue, description }) => [
+  const rows = documentedSettings().map(({ variable, defaultValue, description, isFromAnyFolder }) => [
     `\`${variable}\``,
     defaultValue === null ? 'not set' : defaultValue === '' ? 'empty' : `\`${defaultValue}\``,
     description,
+    isFromAnyFolder ? 'yes' : '',
   ]);
-  return table(['Variable', 'Default', 'What it does'], rows);
+  return table(['Variable', 'Default', 'What it does', 'Any folder'], rows);
 }
 
 export function errorsTable(): string {

@@ -155,6 +155,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'write settings, a policy file and defaults of options to begin with',
     load: () => import('./commands/init.ts'),
   },
+  trust: {
+    summary: 'let commands follow .env and scrapifie.yaml of a folder',
+    load: () => import('./commands/trust.ts'),
+  },
   demo: {
     summary: 'show all this on a small site of this machine, in less than a minute',
     load: () => import('./commands/demo.ts'),
@@ -167,7 +171,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
 
 /** The headings of the help, and the commands below them. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'First steps:': ['demo', 'init', 'doctor', 'completion'],
+  'First steps:': ['demo', 'init', 'trust', 'doctor', 'completion'],
   'Fetch pages:': ['scrape', 'crawl', 'map', 'login', 'extract', 'shell'],
   'Look at what is stored:': [
     ...['jobs', 'why', 'diff', 'history', 'export', 'query', 'search', 'reextract', 'lake'],

@@ -1,18 +1,22 @@
-import { environmentName, settingsSchema } from './settings.ts';
+import { isFromAnyFolder } from './dot-env.ts';
+import { environmentName, settingNames, settingsSchema } from './settings.ts';
 
 export interface DocumentedSetting {
   readonly variable: string;
   /** As it is written in a `.env` file; null when the setting is unset by default. */
   readonly defaultValue: string | null;
   readonly description: string;
+  /** Whether it counts from the `.env` of a folder that nobody has trusted. */
+  readonly isFromAnyFolder: boolean;
 }
 
 export function documentedSettings(): readonly DocumentedSetting[] {
   const defaults: Record<string, unknown> = settingsSchema.parse({});
-  return Object.entries(settingsSchema.shape).map(([name, schema]) => ({
+  return settingNames.map((name) => ({
     variable: environmentName(name),
     defaultValue: defaults[name] === undefined ? null : String(defaults[name]),
-    description: schema.description ?? '',
+    description: settingsSchema.shape[name].description ?? '',
+    isFromAnyFolder: isFromAnyFolder(name),
   }));
 }
 

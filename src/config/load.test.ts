@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
+import { trustFolder } from './folder-trust.ts';
 import { type LoadOptions, loadSettings, type SettingProblem } from './load.ts';
 import { environmentName, settingNames } from './settings.ts';
 
@@ -13,10 +14,19 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cwd, { recursive: true }));
 
+/** The user of these tests has trusted nothing but what a test trusts. */
+const home = () => ({ XDG_CONFIG_HOME: join(cwd, 'settings') });
+
 const load = (environment: NodeJS.ProcessEnv = {}, overrides: LoadOptions['overrides'] = {}) =>
-  loadSettings(environment, { cwd, overrides });
+  loadSettings({ ...home(), ...environment }, { cwd, overrides });
 
 const file = (name: string, content: string): void => writeFileSync(join(cwd, name), content);
+
+/** A `.env` that the user has trusted. */
+function dotEnv(content: string): void {
+  file('.env', content);
+  trustFolder(cwd, home());
+}
 
 function refusal(environment: NodeJS.ProcessEnv, overrides: LoadOptions['overrides'] = {}): ScrapifieError {
   try {
@@ -35,7 +45,7 @@ describe('where a setting comes from', () => {
   });
 
   it('is .env, overruled by the environment, overruled by the command line', () => {
-    file('.env', 'SCRAPIFIE_PORT=1111\nSCRAPIFIE_HOST=::1\nexport SCRAPIFIE_LOG_LEVEL="warn"\n');
+    dotEnv('SCRAPIFIE_PORT=1111\nSCRAPIFIE_HOST=::1\nexport SCRAPIFIE_LOG_LEVEL="warn"\n');
     const settings = load({ SCRAPIFIE_PORT: '2222', SCRAPIFIE_HOST: '0.0.0.0' }, { port: 3333 });
     expect(settings).toMatchObject({ port: 3333, host: '0.0.0.0', logLevel: 'warn' });
   });
@@ -47,14 +57,14 @@ describe('where a setting comes from', () => {
 
   it('may be a file in .env and a plain value in the environment', () => {
     file('key', 'the-key-of-the-file');
-    file('.env', 'SCRAPIFIE_API_KEY_FILE=key\n');
+    dotEnv('SCRAPIFIE_API_KEY_FILE=key\n');
     expect(load({ SCRAPIFIE_API_KEY: 'the-key-of-the-environment' }).apiKey).toBe(
       'the-key-of-the-environment',
     );
   });
 
   it('is not an empty variable, which also takes back what .env says', () => {
-    file('.env', 'SCRAPIFIE_CONTACT=me@example.org\nSCRAPIFIE_PORT=1111\n');
+    dotEnv('SCRAPIFIE_CONTACT=me@example.org\nSCRAPIFIE_PORT=1111\n');
     const settings = load({ SCRAPIFIE_CONTACT: '', SCRAPIFIE_PORT: ' ', SCRAPIFIE_API_KEY_FILE: '' });
     expect(settings).toMatchObject({ port: 3000 });
     expect(settings.contact).toBeUndefined();
@@ -65,7 +75,7 @@ describe('where a setting comes from', () => {
   });
 
   it('does not care about variables of other programs', () => {
-    file('.env', 'DATABASE_URL=x\n');
+    dotEnv('DATABASE_URL=x\n');
     expect(load({ PATH: '/bin', SCRAPIFIER: '1' }).port).toBe(3000);
   });
 });
@@ -81,7 +91,7 @@ describe('relative paths', () => {
 
 describe('wrong settings', () => {
   it('are all named at once', () => {
-    file('.env', 'SCRAPIFIE_HOSTS=a\nSCRAPIFIE_MAX_HOSTS\n');
+    dotEnv('SCRAPIFIE_HOSTS=a\nSCRAPIFIE_MAX_HOSTS\n');
     const error = refusal(
       { SCRAPIFIE_PORT: '70000', SCRAPIFIE_ALLOW_PRIVATE: 'maybe', SCRAPIFIE_LOG_LEVEL: 'loud' },
       { maxConcurrency: 'many' },

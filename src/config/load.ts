@@ -1,8 +1,9 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseEnv } from 'node:util';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { type IgnoredSettings, readDotEnv } from './dot-env.ts';
+import { whyDistrusted } from './folder-trust.ts';
 import { nearestName } from './nearest-name.ts';
 import { otelSettings } from './otel-variables.ts';
 import { parsePlainly } from './plain-problems.ts';
@@ -25,8 +26,13 @@ export interface LoadOptions {
   readonly overrides?: SettingOverrides;
   /** `code`: of the library, which has no flags; problems name its options. */
   readonly overridesFrom?: 'command line' | 'code';
-  /** For a server: what its role needs is checked as well. */
+  /**
+   * For a server: what its role needs is checked as well, and settings that would be ignored because `.env` is not trusted
+   * are a problem. A server without its database or its guards would be another one.
+   */
   readonly isServing?: boolean;
+  /** Told of settings that are ignored because `.env` is not trusted. */
+  readonly onIgnored?: (ignored: IgnoredSettings) => void;
 }
 
 /** One entry of the details of INVALID_SETTINGS. Never holds a value: any of them could be a secret. */
@@ -54,7 +60,10 @@ const settingByVariable = new Map(settingNames.map((name) => [environmentName(na
 export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOptions): Settings {
   const problems: SettingProblem[] = [];
   const given = new Map<SettingName, Given>();
-  collectAll(environment, options.cwd, given, problems);
+  const ignored = collectAll(environment, options.cwd, given, problems);
+  if (ignored !== null && options.isServing === true) {
+    problems.push({ setting: '.env', source: '.env', problem: `is not used: ${ignoredText(ignored)}` });
+  } else if (ignored !== null) options.onIgnored?.(ignored);
   const { overridesFrom: source = 'command line' } = options;
   for (const name of settingNames) {
     const value = options.overrides?.[name];
@@ -125,14 +134,21 @@ function optionName(setting: string): string {
   return `--${setting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Takes the settings out of `.env` and the environment, and those that standard variables give besides. */
+/** What is ignored, why, and what to do. */
+export function ignoredText({ path, distrust, variables }: IgnoredSettings): string {
+  return `${whyDistrusted(path, distrust)}, and sets ${variables.join(', ')}; read it, and run "scrapifie trust ${dirname(path)}" if it may`;
+}
+
+/** Takes the settings out of `.env` and the environment, and those that standard variables give besides. Returns what of `.env` is ignored. */
 function collectAll(
   environment: NodeJS.ProcessEnv,
   cwd: string,
   given: Map<SettingName, Given>,
   problems: SettingProblem[],
-): void {
-  const dotEnv = readDotEnv(cwd, problems);
+): IgnoredSettings | null {
+  const { variables: dotEnv, ignored } = readDotEnv(cwd, environment, (setting, problem) =>
+    problems.push({ setting, source: '.env', problem }),
+  );
   collectVariables(dotEnv, '.env', cwd, given, problems);
   collectVariables(environment, 'environment', cwd, given, problems);
   const sourceOf = (variable: string): Source =>
@@ -147,6 +163,7 @@ function collectAll(
     if (given.has(setting) || isForOther) continue;
     put(given, setting, { label: variable, source: sourceOf(variable), value });
   }
+  return ignored;
 }
 
 /** Takes the settings out of one source; what an earlier source gave for the same setting is replaced. */
@@ -222,22 +239,6 @@ function readSecret(file: string, report: (problem: string) => void): string | n
     report(`names a file that cannot be read (${systemCode(error)})`);
   }
   return null;
-}
-
-function readDotEnv(cwd: string, problems: SettingProblem[]): NodeJS.ProcessEnv {
-  let text: string;
-  try {
-    text = readFileSync(resolve(cwd, '.env'), 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return {};
-    problems.push({ setting: '.env', source: '.env', problem: `cannot be read (${systemCode(error)})` });
-    return {};
-  }
-  // parseEnv passes over lines it cannot read; for ours that would be a setting accepted and ignored.
-  for (const [, variable = ''] of text.matchAll(/^[ \t]*(?:export[ \t]+)?(SCRAPIFIE_\w*)(?![ \t]*=|\w)/gm)) {
-    problems.push({ setting: variable, source: '.env', problem: 'has no = after its name' });
-  }
-  return parseEnv(text);
 }
 
 function systemCode(error: unknown): string {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
+import { browserSettings } from './browser-settings.ts';
 import { deliverySettings } from './delivery-settings.ts';
-import { addresses, bool, keyText, whole } from './field-types.ts';
+import { addresses, bool, FROM_ANY_FOLDER, keyText, whole } from './field-types.ts';
 import { firecrawlSettings } from './firecrawl-settings.ts';
 import { lakeSettings } from './lake-settings.ts';
 import { oidcFields } from './oidc-settings.ts';
@@ -21,7 +22,10 @@ export type Role = (typeof ROLES)[number];
  */
 export const settingsSchema = z.object({
   host: z.string().min(1).default('127.0.0.1').describe('Address the API listens on.'),
-  port: whole(0, 65_535).default(3000).describe('Port the API listens on; 0 takes a free one.'),
+  port: whole(0, 65_535)
+    .default(3000)
+    .describe('Port the API listens on; 0 takes a free one.')
+    .meta(FROM_ANY_FOLDER),
   role: z.enum(ROLES).default('all').describe('What this process does: one part of a fleet, or all of it.'),
   databaseUrl: z
     .url({ protocol: /^postgres(ql)?$/ })
@@ -129,56 +133,7 @@ export const settingsSchema = z.object({
     .string()
     .default('')
     .describe('Modules of plug-ins to load, as paths with commas between them; see docs/plugins.md.'),
-  browserPath: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Chromium, Chrome or Edge to render pages with; without it, the first that is found.'),
-  browserPages: whole(0, 1_000)
-    .default(0)
-    .describe('Pages rendered at once in this process; 0 takes what cores and memory allow.'),
-  browserWaitMs: whole(100, 600_000)
-    .default(10_000)
-    .describe('Time that a page waits for a free browser before it is put off with BROWSERS_BUSY.'),
-  browserPagesEach: whole(0, 1_000)
-    .default(0)
-    .describe('Pages that one browser shows at once; 0 takes what cores and memory allow, 8 at most.'),
-  browserRecyclePages: whole(1, 1_000_000)
-    .default(500)
-    .describe('Pages that a browser shows before it is replaced by a new one.'),
-  browserMaxBytes: whole(0, Number.MAX_SAFE_INTEGER)
-    .default(0)
-    .describe(
-      'Memory of a browser with all its processes; over it, the largest is ended. 0 takes a quarter of all, 4 GB at most.',
-    ),
-  rendererMaxBytes: whole(0, Number.MAX_SAFE_INTEGER)
-    .default(0)
-    .describe(
-      'Memory of one process that shows pages; over it, it is ended. 0 takes three quarters of the limit of the browser.',
-    ),
-  browserWarm: whole(0, 100)
-    .default(0)
-    .describe('Browsers that are started with the process and kept while they have nothing to do.'),
-  browserIsolation: z
-    .enum(['site', 'none'])
-    .default('none')
-    .describe('Processes of the sites within a page: `site` gives each its own, with `none` they share one.'),
-  remoteBrowserUrl: z
-    .url({ protocol: /^(?:wss?|https?)$/ })
-    .optional()
-    .describe(
-      'Browser elsewhere that the stealth engine uses: `ws://…` of a Playwright server, or `http://…` of a CDP port.',
-    ),
-  actionPauseMinMs: whole(0, 60_000)
-    .default(500)
-    .describe(
-      'Shortest pause before each action of a disguised browser; a policy may say otherwise for a domain.',
-    ),
-  actionPauseMaxMs: whole(0, 60_000).default(2_000).describe('Longest pause before each of these actions.'),
-  humanTyping: bool.default(true).describe('A disguised browser presses keys one by one, with pauses.'),
-  humanScrolling: bool
-    .default(true)
-    .describe('A disguised browser turns a wheel instead of jumping down a page.'),
+  ...browserSettings,
   flaresolverrUrl: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -354,8 +309,14 @@ export const settingsSchema = z.object({
       'Seconds between two runs of a schedule or checks of a monitor at least; shorter times are refused.',
     ),
   maxMonitors: whole(0, 1_000_000).default(1_000).describe('Monitors that one account may have.'),
-  maxConcurrency: whole(1, 10_000).default(256).describe('Fetches under way at once in this process.'),
-  maxHosts: whole(1, 10_000).default(256).describe('Hosts worked on at once in this process.'),
+  maxConcurrency: whole(1, 10_000)
+    .default(256)
+    .describe('Fetches under way at once in this process.')
+    .meta(FROM_ANY_FOLDER),
+  maxHosts: whole(1, 10_000)
+    .default(256)
+    .describe('Hosts worked on at once in this process.')
+    .meta(FROM_ANY_FOLDER),
   maxBytesInFlight: whole(0, 1_099_511_627_776)
     .default(0)
     .describe(
@@ -368,10 +329,12 @@ export const settingsSchema = z.object({
     .default(60_000)
     .describe(
       'Time for all attempts at one URL and the pauses between them, unless a request sets its own or a longer `timeoutMs`.',
-    ),
+    )
+    .meta(FROM_ANY_FOLDER),
   extractThreads: whole(0, 64)
     .default(0)
-    .describe('Threads that read pages; 0 takes one less than there are cores, at most four.'),
+    .describe('Threads that read pages; 0 takes one less than there are cores, at most four.')
+    .meta(FROM_ANY_FOLDER),
 });
 
 export type Settings = Readonly<z.infer<typeof settingsSchema>>;

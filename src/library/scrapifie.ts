@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
 import { explainWait, makeTemporaryFolder, OPERATOR, openOneOff } from '../cli/folders/one-off.ts';
-import { loadSettings, type SettingOverrides } from '../config/load.ts';
+import type { IgnoredSettings } from '../config/dot-env.ts';
+import { ignoredText, loadSettings, type SettingOverrides } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Extraction } from '../jobs/extraction.ts';
@@ -31,7 +32,7 @@ export interface ScrapifieOptions {
   readonly plugins?: readonly (string | URL)[];
 }
 
-/** The settings of a library: `settings`, else the environment, else `.env`. Throws INVALID_SETTINGS. */
+/** The settings of a library: `settings`, else the environment, else a trusted `.env`. Throws INVALID_SETTINGS. */
 export function librarySettings(
   { plugins, settings = {} }: ScrapifieOptions,
   overrides: SettingOverrides = {},
@@ -40,7 +41,17 @@ export function librarySettings(
     cwd: process.cwd(),
     overrides: { ...settings, ...(plugins && { plugins: plugins.map(pathOf).join(',') }), ...overrides },
     overridesFrom: 'code',
+    onIgnored: warnOnce,
   });
+}
+
+let hasWarned = false;
+
+/** By the way of Node.js, so that a program decides where it goes. */
+function warnOnce(ignored: IgnoredSettings): void {
+  if (!hasWarned)
+    process.emitWarning(`Settings are ignored: ${ignoredText(ignored)}.`, { code: 'SCRAPIFIE_TRUST' });
+  hasWarned = true;
 }
 
 interface Cancellable {

@@ -41,6 +41,9 @@ export async function endCommands(): Promise<void> {
   await Promise.all(ends);
 }
 
+/** What the user of a command has trusted: nothing, in whatever home the tests run. */
+const NO_TRUST = { XDG_CONFIG_HOME: join(tmpdir(), `scrapifie-no-settings-${process.pid}`) };
+
 /** Nothing of this process's own settings reaches the command. */
 export function startCommand(
   args: readonly string[],
@@ -48,7 +51,12 @@ export function startCommand(
 ): RunningCommand {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
     cwd: cwd ?? tmpdir(),
-    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+      ...NO_TRUST,
+      ...env,
+    },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   child.stdin?.end(input);
@@ -91,7 +99,7 @@ export async function runCommand(
 ): Promise<Ended> {
   const [stdout, stderr] = [collected(), collected()];
   const shell = createShell({
-    environment: { PATH: process.env.PATH ?? '', ...env },
+    environment: { PATH: process.env.PATH ?? '', ...NO_TRUST, ...env },
     cwd,
     // Without a terminal nothing else of these types is used.
     stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]) as NodeJS.ReadStream,

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { envExample } from '../../config/env-example.ts';
+import { FOLDER_FILES, trustFolder } from '../../config/folder-trust.ts';
 import { DEFAULTS_FILE } from '../defaults/option-defaults.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 import { helpBelow } from '../output/help.ts';
@@ -13,7 +14,8 @@ Writes files to begin with, each with comments that say what its lines do; nothi
   policy.yaml      how hosts are treated: rates, hours, engines, what is never fetched
   scrapifie.yaml   defaults of options, for commands in this folder
 
-Files that are there already stay, unless you say yes when asked, or --force.
+Files that are there already stay, unless you say yes when asked, or --force. Commands follow what is written here until
+it is changed; then "scrapifie trust" has them follow it again.
 
 Examples:
   scrapifie init
@@ -48,6 +50,7 @@ export const define: DefineCommand = (command, shell) => {
       const folder = resolve(shell.cwd, dir ?? '.');
       const policy = readFileSync(await shell.shippedPolicy(), 'utf8');
       const files = { '.env': settingsFile(), [POLICY_FILE]: policy, [DEFAULTS_FILE]: DEFAULTS };
+      const written: string[] = [];
       for (const [name, text] of Object.entries(files)) {
         const path = join(folder, name);
         const isThere = existsSync(path);
@@ -56,10 +59,25 @@ export const define: DefineCommand = (command, shell) => {
           continue;
         }
         write(folder, path, text, isThere);
+        written.push(name);
         shell.stdout.write(`${path} is written.\n`);
       }
+      trustWritten(shell, folder, written);
     });
 };
+
+/** What this program wrote it may follow. A file that stayed is someone else's. */
+function trustWritten(shell: Shell, folder: string, written: readonly string[]): void {
+  const names = FOLDER_FILES.filter((name) => written.includes(name));
+  try {
+    trustFolder(folder, shell.environment, names);
+  } catch (error) {
+    const why = (error as Error).message;
+    shell.stderr.write(
+      `The files are not trusted yet, because the list of trusted files cannot be written: ${why}\n`,
+    );
+  }
+}
 
 /** The policy file beside it is the one setting that is switched on. */
 const settingsFile = (): string =>

@@ -1,20 +1,41 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { trustFolder } from '../../config/folder-trust.ts';
 import { FLAGS } from '../flags/flags.ts';
 import type { Shell } from '../shell/shell.ts';
 import { applyDefaults } from './option-defaults.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'scrapifie-defaults-test-'));
 const path = join(cwd, 'scrapifie.yaml');
-beforeEach(() => rmSync(path, { force: true }));
+beforeEach(() => {
+  rmSync(path, { force: true });
+  rmSync(join(cwd, 'settings'), { recursive: true, force: true });
+});
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-/** The options of a command as it sees them, typed in a folder with this file. */
-function optionsOf(text: string | null, argv: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) {
+/** The user of these tests has trusted nothing but what a test trusts. */
+const home = { XDG_CONFIG_HOME: join(cwd, 'settings') };
+
+/** The options of a command as it sees them, typed in a folder with this file, which is trusted. */
+function optionsOf(text: string | null, argv: readonly string[] = [], given: NodeJS.ProcessEnv = {}) {
   if (text !== null) writeFileSync(path, text);
+  trustFolder(cwd, home);
+  return optionsIn(argv, given).options;
+}
+
+function optionsIn(argv: readonly string[], given: NodeJS.ProcessEnv = {}, config?: string) {
+  const environment = { ...home, ...given };
+  let told = '';
+  const stderr = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      told += chunk;
+      done();
+    },
+  });
   const program = new Command('scrapifie').exitOverride();
   const crawl = program.command('crawl').action(() => undefined);
   for (const flag of ['maxPages', 'include', 'noRobots', 'viewport', 'header', 'engine', 'apiKey'] as const) {
@@ -24,10 +45,14 @@ function optionsOf(text: string | null, argv: readonly string[] = [], environmen
     crawl.addOption(FLAGS[flag]());
   crawl.addOption(FLAGS.json()).addOption(new Option('--csv').conflicts('json'));
   program.hook('preAction', (_, action) =>
-    applyDefaults(action, { cwd, environment } as Shell, undefined, ['crawl', 'scrape', 'jobs']),
+    applyDefaults(action, { cwd, environment, stderr } as unknown as Shell, config, [
+      'crawl',
+      'scrape',
+      'jobs',
+    ]),
   );
   program.parse(['crawl', ...argv], { from: 'user' });
-  return crawl.opts();
+  return { options: crawl.opts(), told };
 }
 
 it('a folder without the file, and a file of comments, change nothing', () => {
@@ -75,6 +100,23 @@ it('the environment and .env go before the file', () => {
   writeFileSync(join(cwd, '.env'), 'SCRAPIFIE_API_URL=http://127.0.0.1:2\n');
   expect(optionsOf(text)).toEqual({ maxPages: 5, allowPrivate: true, robots: true });
   rmSync(join(cwd, '.env'));
+});
+
+it('a file that was not trusted, or has changed since, changes nothing and is told; one that --config names counts', () => {
+  const plain = optionsOf(null);
+  writeFileSync(path, 'crawl: { api: "http://127.0.0.1:1", allow-private: true }\n');
+  const untrusted = optionsIn([]);
+  expect(untrusted.options).toEqual(plain);
+  expect(untrusted.told).toBe(
+    `Defaults of options are ignored: ${path} is not trusted yet; read it, and run "scrapifie trust ${cwd}" if it may.\n`,
+  );
+  expect(optionsIn([], {}, path).options).toMatchObject({ api: 'http://127.0.0.1:1', allowPrivate: true });
+  trustFolder(cwd, home);
+  expect(optionsIn([]).options).toMatchObject({ api: 'http://127.0.0.1:1', allowPrivate: true });
+  writeFileSync(path, 'crawl: { api: "http://127.0.0.1:2" }\n');
+  const changed = optionsIn([]);
+  expect(changed.options).toEqual(plain);
+  expect(changed.told).toContain('has changed since it was trusted');
 });
 
 it('every problem is told with its line', () => {

@@ -1,26 +1,28 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, type Option } from 'commander';
+import { FOLDER_FILES, readFolderFile, whyDistrusted } from '../../config/folder-trust.ts';
 import { givenSettings } from '../../config/load.ts';
 import { nearestName } from '../../config/nearest-name.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { readYamlFile, type YamlFile } from '../flags/yaml-file.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { parseYamlFile, readYamlFile, wrongFile, type YamlFile } from '../flags/yaml-file.ts';
 import { wordsOf } from '../output/help.ts';
+import { tellOnce } from '../output/tell-once.ts';
 import type { Shell } from '../shell/shell.ts';
 
 /** The file with defaults of options, in the working folder. */
-export const DEFAULTS_FILE = 'scrapifie.yaml';
+export const [, DEFAULTS_FILE] = FOLDER_FILES;
 
 /** Options whose setting has another name. */
 const SETTING_OF: Readonly<Record<string, string>> = { api: 'apiUrl' };
 /** Options of which a command takes one: the one that was typed goes before the other one of the file. */
 const EITHER: readonly (readonly string[])[] = [['dataDir', 'api']];
 /** These make or need no such file. */
-const WITHOUT_DEFAULTS: ReadonlySet<string> = new Set(['init', 'completion', 'demo']);
+const WITHOUT_DEFAULTS: ReadonlySet<string> = new Set(['init', 'completion', 'demo', 'trust']);
 
 /**
  * Gives the options of a command that were not typed the values of the file that `--config` names, or of
- * `scrapifie.yaml` in the working folder. An option whose setting stands in the environment or in `.env` keeps that.
+ * `scrapifie.yaml` in the working folder where that is trusted: an option may name places, addresses and private networks.
+ * An option whose setting stands in the environment or in `.env` keeps that.
  * Throws one INVALID_USAGE with the line of every problem.
  */
 export function applyDefaults(
@@ -32,8 +34,8 @@ export function applyDefaults(
   const path = wordsOf(command).slice(1).join(' ');
   if (WITHOUT_DEFAULTS.has(path)) return;
   const name = config ?? DEFAULTS_FILE;
-  if (config === undefined && !existsSync(join(shell.cwd, DEFAULTS_FILE))) return;
-  const file = readYamlFile(shell.cwd, name, config === undefined ? DEFAULTS_FILE : '--config');
+  const file = config === undefined ? fileOfFolder(shell) : readYamlFile(shell.cwd, config, '--config');
+  if (file === null) return;
   const problems: string[] = [];
   const report = (place: readonly string[], text: string): void =>
     void problems.push(`  ${file.path}:${file.lineOf(place)}: ${text}`);
@@ -58,6 +60,22 @@ export function applyDefaults(
   if (problems.length === 0) return;
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
   throw new ScrapifieError('INVALID_USAGE', `${name} has ${count}:\n${problems.join('\n')}`);
+}
+
+/** Null: there is none, or none that counts, which is told. */
+function fileOfFolder(shell: Shell): YamlFile | null {
+  try {
+    const file = readFolderFile(shell.cwd, DEFAULTS_FILE, shell.environment);
+    if (file === null) return null;
+    const { path, text, distrust } = file;
+    if (distrust === null) return parseYamlFile(path, text, DEFAULTS_FILE);
+    const advice = `read it, and run "scrapifie trust ${dirname(path)}" if it may`;
+    tellOnce(shell, `Defaults of options are ignored: ${whyDistrusted(path, distrust)}; ${advice}.`);
+    return null;
+  } catch (error) {
+    if (isScrapifieError(error)) throw error;
+    throw wrongFile(DEFAULTS_FILE, `it cannot be read: ${(error as Error).message}`, error);
+  }
 }
 
 type Report = (place: readonly string[], text: string) => void;

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { loadSettings, type SettingOverrides } from '../../config/load.ts';
+import type { IgnoredSettings } from '../../config/dot-env.ts';
+import { ignoredText, loadSettings, type SettingOverrides } from '../../config/load.ts';
 import { parsePlainly, sentenceOf } from '../../config/plain-problems.ts';
 import type { Settings } from '../../config/settings.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
@@ -8,6 +9,7 @@ import type { FieldProblem } from '../../jobs/invalid-request.ts';
 import { FORMATS } from '../../jobs/page-fields.ts';
 import { OTHER_BROWSERS } from '../../model/identity.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
+import { tellOnce } from '../output/tell-once.ts';
 import type { Shell } from '../shell/shell.ts';
 import {
   byteCount,
@@ -290,5 +292,7 @@ export function readSettings(
   overrides: SettingOverrides = {},
   options: { readonly isServing?: boolean } = {},
 ): Settings {
-  return loadSettings(shell.environment, { cwd: shell.cwd, overrides, ...options });
+  const onIgnored = (ignored: IgnoredSettings): void =>
+    tellOnce(shell, `Settings are ignored: ${ignoredText(ignored)}.`);
+  return loadSettings(shell.environment, { cwd: shell.cwd, overrides, onIgnored, ...options });
 }

@@ -20,6 +20,11 @@ export function readYamlFile(cwd: string, file: string, flag: string): YamlFile 
   } catch (error) {
     throw wrongFile(flag, `${path} cannot be read: ${(error as Error).message}`, error);
   }
+  return parseYamlFile(path, text, flag);
+}
+
+/** The same for a file that was read already. */
+export function parseYamlFile(path: string, text: string, flag: string): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [problem] = document.errors;
