@@ -28,6 +28,7 @@ import {
   isOurs,
   sendFailure,
 } from './http/failures.ts';
+import { hostProblem } from './http/host-header.ts';
 import { readJsonBodies } from './http/json-body.ts';
 import { keepAnswers } from './http/kept-answers.ts';
 import { streamLargeAnswers } from './http/large-answers.ts';
@@ -176,7 +177,8 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     // Ours says so in the envelope.
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
-    frameworkErrors: sendFailure,
+    // A path that cannot be decoded reaches no hook.
+    frameworkErrors: (error, request, reply) => sendFailure(wrongHost(request) ?? error, request, reply),
     routerOptions: { maxParamLength: 400 },
   }).withTypeProvider<ZodTypeProvider>();
 
@@ -280,6 +282,11 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   return app as unknown as FastifyInstance;
 }
 
+function wrongHost({ raw }: FastifyRequest): ScrapifieError | null {
+  const problem = hostProblem(raw);
+  return problem === null ? null : new ScrapifieError('BAD_REQUEST', problem);
+}
+
 /** Requests are parsed by their schema, answers written as they are: they come from typed values. */
 function parseWithZod(app: App): void {
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (input) => {
@@ -325,9 +332,8 @@ function followLife(app: App, deps: ApiDeps): void {
     // A connection that was closed for its many requests: the rest of what it had sent is parsed all the same.
     if (request.raw.socket.destroyed) return reply.hijack();
     reply.header('x-request-id', request.id);
-    if (request.raw.httpVersion === '1.1' && request.raw.headers.host === undefined) {
-      throw new ScrapifieError('BAD_REQUEST', 'The header Host is missing.');
-    }
+    const refusal = wrongHost(request);
+    if (refusal !== null) throw refusal;
     if (isClosing) {
       throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', { retryAfterMs: 5_000 });
     }

@@ -43,6 +43,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'plugin-output': 'what commands print',
   plugins: 'code of plug-ins, which ends before anything is stored; their names are text in both stores',
   proxies: 'the way of requests through proxies, before anything is stored',
+  'raw-http': 'requests that are refused before anything is stored',
   rendering: 'what browsers bring; the contract suites of bodies and of transit have both drivers',
   robots: 'which URLs robots.txt forbids; the contract suite has what both stores keep of the files',
   'stored-secrets': 'the files of a data folder; test/fleet/secrets.test.ts has servers',

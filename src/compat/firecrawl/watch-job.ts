@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { apiKeyOf } from '../../api/access/access.ts';
 import type { App } from '../../api/http/app.ts';
+import { hostProblem } from '../../api/http/host-header.ts';
 import type { Job } from '../../model/job.ts';
 import type { FoundKey } from '../../ports/api-key.ts';
 import type { Bus } from '../../ports/bus.ts';
@@ -86,6 +87,7 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
 
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
+    if (hostProblem(request) !== null) return refuseUpgrade(socket, '400 Bad Request');
     const [, version = '2', id = ''] = WATCHED.exec((request.url ?? '').split('?', 1)[0] ?? '') ?? [];
     if (id === '') return refuseUpgrade(socket, '404 Not Found');
     const { secret, protocol } = credentialsOf(request);
