@@ -1,5 +1,3 @@
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { AccountId } from '../model/ids.ts';
 import type { QueryFieldType } from '../model/query-fields.ts';
 import { isOfColumns, type PlanColumn, type QueryPlan, type RowPlace } from '../model/query-plan.ts';
 import type { QueryScope, QueryStore } from '../ports/query-store.ts';
@@ -8,6 +6,7 @@ import { parseQuery, type QueryRequest, withDefaults } from './parse-query.ts';
 import { writeCursor } from './query-cursor.ts';
 import { type ScanLimits, scanPages } from './scan-pages.ts';
 import { createScanThreads } from './scan-threads.ts';
+import { createTurns } from './turns.ts';
 
 /** Typed queries over what an account has stored. */
 export interface Queries {
@@ -27,18 +26,15 @@ export interface QueryResult {
 
 export interface QueriesOptions {
   readonly limits?: ScanLimits;
-  /** Queries that run at the same time in this process; others wait, `mostWaiting` at most. */
-  readonly mostRunning?: number;
-  readonly mostWaiting?: number;
 }
 
 const DEFAULT_LIMITS: ScanLimits = { pages: 20_000, limitMs: 10_000 };
-const MOST_RUNNING = 2;
-const MOST_WAITING = 20;
+/** At the same time in this process: of all accounts, and of one. */
+const [MOST_RUNNING, MOST_OF_ACCOUNT] = [2, 1];
 
 export function createQueries(store: QueryStore, options: QueriesOptions = {}): Queries {
-  const { limits = DEFAULT_LIMITS, mostRunning = MOST_RUNNING, mostWaiting = MOST_WAITING } = options;
-  const turns = createTurns(mostRunning, mostWaiting);
+  const { limits = DEFAULT_LIMITS } = options;
+  const turns = createTurns({ mostRunning: MOST_RUNNING, mostOfAccount: MOST_OF_ACCOUNT });
   const threads = createScanThreads();
 
   /** One row more than the query wants, which tells whether there are more. */
@@ -56,7 +52,8 @@ export function createQueries(store: QueryStore, options: QueriesOptions = {}): 
   return {
     async run(scope, request) {
       const plan = parseQuery(withDefaults(request));
-      const { rows, next } = await turns.take(scope.accountId, () => rowsOf(scope, plan));
+      const leave = await turns.enter(scope.accountId);
+      const { rows, next } = await rowsOf(scope, plan).finally(leave);
       const shown = rows.slice(0, plan.limit);
       const isMore = rows.length > plan.limit;
       return {
@@ -87,49 +84,4 @@ function itemOf(values: readonly unknown[], { columns }: QueryPlan): Readonly<Re
       return [column.as, isTime ? new Date(value).toISOString() : value];
     }),
   );
-}
-
-/** Lets a few queries run at a time, and of each account one: a dear query must not keep those of others waiting. */
-function createTurns(mostRunning: number, mostWaiting: number) {
-  const running = new Set<AccountId>();
-  const waiting: { readonly account: AccountId; readonly begin: () => void }[] = [];
-  const mayRun = (account: AccountId) => running.size < mostRunning && !running.has(account);
-
-  async function enter(account: AccountId): Promise<void> {
-    if (mayRun(account)) {
-      running.add(account);
-      return;
-    }
-    const own = waiting.filter((each) => each.account === account).length;
-    if (waiting.length >= mostWaiting || own >= mostWaiting / 2) {
-      throw new ScrapifieError(
-        'TOO_MANY_QUERIES',
-        'Too many queries are running. Try again in some seconds.',
-        {
-          retryAfterMs: 2_000,
-        },
-      );
-    }
-    await new Promise<void>((begin) => void waiting.push({ account, begin }));
-  }
-
-  function leave(account: AccountId): void {
-    running.delete(account);
-    const index = waiting.findIndex((each) => mayRun(each.account));
-    const [next] = index === -1 ? [] : waiting.splice(index, 1);
-    if (next === undefined) return;
-    running.add(next.account);
-    next.begin();
-  }
-
-  return {
-    async take<T>(account: AccountId, work: () => Promise<T>): Promise<T> {
-      await enter(account);
-      try {
-        return await work();
-      } finally {
-        leave(account);
-      }
-    },
-  };
 }

@@ -17,8 +17,8 @@ import {
 } from '../../src/query/sql/sql-request.ts';
 import type { Forbidden } from './escapes.ts';
 
-const OWN = 'acc_own' as AccountId;
-const OTHER = 'acc_other' as AccountId;
+export const OWN = 'acc_own' as AccountId;
+export const OTHER = 'acc_other' as AccountId;
 const DAY = Date.UTC(2026, 0, 1, 12);
 
 /** A lake in a folder with the files of two accounts, and SQL over that of the first. */
@@ -51,7 +51,7 @@ function pageOf(seq: number, title: string): { seq: number; page: Page } {
   };
 }
 
-export async function openSqlWorld(memoryMb = 128): Promise<SqlWorld> {
+export async function openSqlWorld({ memoryMb = 128, mostWaitMs = 30_000 } = {}): Promise<SqlWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'scrapifie-sql-'));
   const files = createLakeFs(join(folder, 'lake'));
   let count = 0;
@@ -98,6 +98,7 @@ export async function openSqlWorld(memoryMb = 128): Promise<SqlWorld> {
       clock: () => performance.now(),
       memoryMb,
       mostAtOnce: 2,
+      mostWaitMs,
     }),
     async ask(sql, changes = {}) {
       const request = { ...sqlRequestSchema.parse({ sql }), ...changes };

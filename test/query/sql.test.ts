@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { JobId } from '../../src/model/ids.ts';
+import type { AccountId, JobId } from '../../src/model/ids.ts';
 import type { LakeRule } from '../../src/ports/lake-store.ts';
-import { sqlRequestSchema } from '../../src/query/sql/sql-request.ts';
-import { openSqlWorld, type SqlWorld } from './sql-world.ts';
+import { type SqlRequest, sqlRequestSchema } from '../../src/query/sql/sql-request.ts';
+import { OTHER, OWN, openSqlWorld, type SqlWorld } from './sql-world.ts';
 
 let world: SqlWorld;
 beforeAll(async () => {
@@ -55,6 +55,11 @@ describe('SQL over the lake', { timeout: 60_000 }, () => {
       'SELECT (SELECT max(bytes) FROM pages) AS most',
       'SELECT list_filter([1, 2, 3], x -> x > 1), md5(title) FROM pages;',
       'SELECT "url" FROM "pages" -- the end',
+      "SELECT url[1:3], [1, 2][1], {'a': 1}.a, map {'a': 1}, row(1, 2), [x * 2 FOR x IN [1, 2] IF x > 1], 5!, @ -3 FROM pages",
+      `SELECT title ILIKE 'a%', url LIKE '%x%' ESCAPE '$', url SIMILAR TO '.*', url GLOB 'a*', url ^@ 'h', position('a' IN url) FROM pages`,
+      `SELECT fetched_at - INTERVAL 1 DAY, extract(year FROM fetched_at), fetched_at AT TIME ZONE 'UTC', current_date, now() FROM pages`,
+      `SELECT quantile_cont(bytes, 0.5), string_agg(url, ' ' ORDER BY url), arg_max(url, bytes), histogram(bytes) FROM pages`,
+      `SELECT coalesce(title, ''), nullif(title, 'x'), if(bytes > 1, 1, 2), try_cast(title AS INT), 7 // 2, 2 ** 3 FROM pages`,
     ]) {
       expect((await world.ask(sql)).rows.length, sql).toBeGreaterThan(0);
     }
@@ -97,13 +102,66 @@ describe('SQL over the lake', { timeout: 60_000 }, () => {
     await expect(world.ask('SELEC 1')).rejects.toMatchObject({ code: 'QUERY_FAILED' });
   });
 
-  it('runs so many at once, and ends those whose reader is gone', async () => {
+  it('runs one query of an account at a time, and those of other accounts beside it', async () => {
     const request = sqlRequestSchema.parse({ sql: 'SELECT * FROM range(100000000)', limit: 100_000 });
-    const reader = { accountId: 'acc_own' as never, hasPrivate: false };
-    const running = await Promise.all([1, 2].map(() => world.queries.run(reader, request)));
-    await expect(world.ask('SELECT 1')).rejects.toMatchObject({ code: 'TOO_MANY_QUERIES' });
-    for (const each of running) await each.close();
+    const run = (accountId: AccountId, changes: Partial<SqlRequest> = {}) =>
+      world.queries.run({ accountId, hasPrivate: false }, { ...request, ...changes });
+    const first = await run(OWN);
+    const second = run(OWN);
+    const others = await run(OTHER, { sql: 'SELECT 1' });
+    expect(await Array.fromAsync(others.rows)).toEqual([[1]]);
+    // The reader of the first is gone, which ends it.
+    await first.close();
+    await (await second).close();
+  });
+
+  it('tells a query whose turn does not come when to try again', async () => {
+    const hasty = await openSqlWorld({ mostWaitMs: 1 });
+    const request = sqlRequestSchema.parse({ sql: 'SELECT * FROM range(100000000)', limit: 100_000 });
+    const running = await hasty.queries.run({ accountId: OWN, hasPrivate: false }, request);
+    await expect(hasty.ask('SELECT 1')).rejects.toMatchObject({
+      code: 'TOO_MANY_QUERIES',
+      retryAfterMs: 5_000,
+    });
+    await running.close();
+    await hasty.close();
+  });
+
+  it('gives the turn on when the process has ended, though its rows are not read', async () => {
+    const request = sqlRequestSchema.parse({ sql: 'SELECT * FROM range(100000000)', limit: 100_000 });
+    const slow = await world.queries.run(
+      { accountId: OWN, hasPrivate: false },
+      { ...request, timeoutMs: 500 },
+    );
     expect((await world.ask('SELECT 1')).rows).toEqual([[1]]);
+    await slow.close();
+  });
+
+  it('tells nothing of rows that a view hides', async () => {
+    world.rules = [rule({ keepFrom: 3 })];
+    for (const sql of [
+      'SELECT stats(page_seq) FROM pages',
+      'SELECT main.stats(url) FROM pages',
+      'SELECT list_transform([1], x -> stats(page_seq)) FROM pages',
+      'SELECT * FROM pages WHERE stats(bytes) IS NOT NULL',
+    ]) {
+      await expect(world.ask(sql), sql).rejects.toMatchObject({ code: 'QUERY_REFUSED' });
+    }
+    // Neither by the message of an error, nor by whether there is one: hidden rows are gone before others are looked at.
+    const number = 'CAST(url AS INTEGER)';
+    const hidden = `CASE WHEN page_seq < 3 THEN ${number} END`;
+    for (const sql of [
+      `SELECT count(*) FROM pages WHERE ${hidden} = 1`,
+      `SELECT count(*) FROM pages WHERE page_seq < 3 AND ${number} = 1`,
+      `SELECT count(*) FROM (SELECT ${hidden} AS x FROM pages) WHERE x > 0`,
+      `SELECT count(*) FROM range(3) t (n) JOIN pages ON n + ${hidden} = page_seq`,
+      `SELECT count(*) FROM pages WHERE date < '2026-01-04' AND CAST(CAST(date AS VARCHAR) AS INTEGER) = 1`,
+    ]) {
+      expect((await world.ask(sql)).rows, sql).toEqual([[0]]);
+    }
+    expect((await world.ask('SELECT min(page_seq), approx_quantile(page_seq, 0) FROM pages')).rows).toEqual([
+      [3, 3],
+    ]);
   });
 
   it('ends with its signal', async () => {

@@ -1,11 +1,12 @@
+import { ALLOWED_FUNCTIONS } from './allowed-functions.ts';
+
 /**
  * Says whether a query may run, from the syntax tree that DuckDB's own parser gives for it (`json_serialize_sql`), so that
  * no trick with comments, quotes or letters can make the two disagree about what was written. It is the first of several
  * fences: the database that runs the query cannot reach other files, other databases or the network either.
  *
  * Allowed are SELECTs over the views and the names that the query itself defines. Of table functions, and of everything
- * else that can stand in FROM, those that are named here are allowed; of other functions, those that do not tell of the
- * server or run text as SQL.
+ * else that can stand in FROM, those that are named here are allowed; of other functions, those of `ALLOWED_FUNCTIONS`.
  */
 export interface Refusal {
   /** The name or kind of statement that is not allowed, for the message. */
@@ -31,10 +32,6 @@ const TABLE_REFS: ReadonlySet<string> = new Set([
   'EMPTY_FROM',
   'EXPRESSION_LIST',
 ]);
-
-/** Of the configuration, the catalog, the files, the sessions and the log; and functions that run text. */
-const REFUSED_FUNCTIONS =
-  /^(?:read_|parquet_|sniff_|write_|copy_|glob$|query$|query_table$|getenv$|getvariable$|set_|current_setting$|current_(?:database|schema|schemas|catalog|user|role|query|connection_id|transaction_id)$|session_user$|user$|duckdb_|pragma_|pg_|has_|inet_|txid_|obj_description$|col_description$|shobj_description$|format_pg_type$|json_(?:de)?serialize_|json_execute_|from_substrait|get_substrait|nextval$|currval$|setseed$|which_secret$|sql_auto_complete$|is_histogram_other_bin$|create_sort_key$|get_block_size$|in_search_path$|enable_|disable_|force_|checkpoint$|summary$|test_|repeat_row$|seq_scan$|index_scan$|arrow_scan|pandas_scan|python_|sqlite_|postgres_|mysql_|iceberg_|delta_|http|st_read|load_|install_|add_parquet_key$|parse_duckdb_log_message$|error$|sleep)/;
 
 /** Names of system views and tables, which a query must not take for its own either. */
 const SYSTEM_NAMES = /^(?:duckdb_|pg_|sqlite_|pragma_|information_schema$|__)/;
@@ -89,11 +86,9 @@ function refusalOfNode(node: Node, names: ReadonlySet<string>): Refusal | null {
   const isQualified = [node.schema, node.catalog].some(
     (part) => part !== '' && part !== undefined && part !== 'main',
   );
-  if (isQualified || REFUSED_FUNCTIONS.test(name)) {
-    // Reached for table functions as well, which have been checked by then.
-    return TABLE_FUNCTIONS.has(name) && !isQualified ? null : { what: `the function ${quoted(name)}` };
-  }
-  return null;
+  // Reached for table functions as well, which have been checked by then.
+  const isAllowed = ALLOWED_FUNCTIONS.has(name) || TABLE_FUNCTIONS.has(name);
+  return isQualified || !isAllowed ? { what: `the function ${quoted(name)}` } : null;
 }
 
 function refusalOfTable(node: Node, names: ReadonlySet<string>): Refusal | null {

@@ -22,11 +22,13 @@ const INSTALL = 'npm install @duckdb/node-api';
 
 /**
  * Runs one query in a process of its own, which has no environment and is killed at its limits or with the signal. Yields
- * the lines that it writes. A crash of the process is an error of the query and of nothing else.
+ * the lines that it writes, and calls `onExit` when the process has ended, whether its lines were read or not. A crash of
+ * the process is an error of the query and of nothing else.
  */
 export async function* runSqlProcess(
   task: SqlTask,
   limits: ProcessLimits,
+  onExit: () => void,
   signal?: AbortSignal,
 ): AsyncGenerator<Exclude<SqlLine, { error: unknown }>> {
   signal?.throwIfAborted();
@@ -46,6 +48,8 @@ export async function* runSqlProcess(
     child.once('error', resolve);
     child.once('close', () => resolve(null));
   });
+  // Unread output would put off `close`.
+  child.once('error', onExit).once('exit', onExit);
   // A process that dies at once does not read its input.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(JSON.stringify(task));

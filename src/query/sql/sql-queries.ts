@@ -3,6 +3,7 @@ import { partitionName } from '../../lake/partition.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { LakeFiles } from '../../ports/lake-files.ts';
 import { LAKE_TABLES, type LakeStore } from '../../ports/lake-store.ts';
+import { createTurns } from '../turns.ts';
 import type { LakeCopies } from './lake-copies.ts';
 import { lakeViewsOf } from './lake-views.ts';
 import { runSqlProcess } from './sql-process.ts';
@@ -12,7 +13,7 @@ import { SQL_LIMITS, type SqlEnd, type SqlRequest, type SqlResult, type SqlValue
 export interface SqlQueries {
   /**
    * Runs the query over the files that the account's lake has now. Resolves when its columns are known; the rows follow.
-   * Throws QUERY_REFUSED, QUERY_FAILED, QUERY_TOO_LARGE, QUERY_TIMEOUT, QUERY_UNAVAILABLE, and TOO_MANY_QUERIES when too many run already.
+   * Throws QUERY_REFUSED, QUERY_FAILED, QUERY_TOO_LARGE, QUERY_TIMEOUT, QUERY_UNAVAILABLE, and TOO_MANY_QUERIES when its turn does not come in time.
    * A caller that stops reading the rows, or aborts the signal, ends the query.
    */
   run(reader: SqlReader, request: SqlRequest, how?: SqlRunOptions): Promise<SqlResult>;
@@ -38,36 +39,24 @@ export interface SqlQueriesDeps {
   readonly copies: LakeCopies | null;
   readonly clock: () => number;
   readonly memoryMb: number;
-  /** Queries of all accounts that run at once. */
+  /** Queries of all accounts that run at once; one account has half of them at most, and one at least. */
   readonly mostAtOnce: number;
+  /** How long a query waits for its turn. */
+  readonly mostWaitMs?: number;
 }
 
 const MOST_FILES = 10_000;
-/** Of one account: the others are not to wait for it. */
-const MOST_OF_AN_ACCOUNT = 2;
 
 export function createSqlQueries(deps: SqlQueriesDeps): SqlQueries {
-  const running = new Map<AccountId, number>();
-
-  function enter(accountId: AccountId): () => void {
-    const own = running.get(accountId) ?? 0;
-    const all = [...running.values()].reduce((sum, each) => sum + each, 0);
-    if (own >= MOST_OF_AN_ACCOUNT || all >= deps.mostAtOnce) {
-      throw new ScrapifieError(
-        'TOO_MANY_QUERIES',
-        'As many SQL queries as allowed are running. Try again soon.',
-      );
-    }
-    running.set(accountId, own + 1);
-    return () => {
-      const left = (running.get(accountId) ?? 1) - 1;
-      if (left > 0) running.set(accountId, left);
-      else running.delete(accountId);
-    };
-  }
+  const turns = createTurns({
+    mostRunning: deps.mostAtOnce,
+    // So that one account alone never has all of them, where there is more than one.
+    mostOfAccount: Math.max(1, Math.floor(deps.mostAtOnce / 2)),
+    ...(deps.mostWaitMs === undefined ? {} : { mostWaitMs: deps.mostWaitMs }),
+  });
 
   async function* lines({ accountId, hasPrivate }: SqlReader, request: SqlRequest, how: SqlRunOptions) {
-    const leave = enter(accountId);
+    const leave = await turns.enter(accountId, how.signal);
     let release: () => Promise<void> = async () => undefined;
     try {
       const view = await deps.store.viewLake({
@@ -98,7 +87,8 @@ export function createSqlQueries(deps: SqlQueriesDeps): SqlQueries {
         viewNames: views.names,
       };
       yield* withoutPaths(
-        runSqlProcess(task, { timeoutMs: request.timeoutMs, memoryMb: deps.memoryMb }, how.signal),
+        // A client that reads slowly keeps no other query waiting once the process has ended.
+        runSqlProcess(task, { timeoutMs: request.timeoutMs, memoryMb: deps.memoryMb }, leave, how.signal),
         pathOf('x').slice(0, -1),
       );
     } finally {
