@@ -92,7 +92,7 @@ export const ERRORS = {
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
   CROSS_SITE: usage(
     403,
-    'A request that relies on the sign-in of a browser did not come from the dashboard of this server; programs send an API key.',
+    'A request that relies on the sign-in of a browser did not come from the dashboard of this server, or a page of an origin that SCRAPIFIE_CORS_ORIGINS does not name opened a stream; programs send an API key and no Origin.',
   ),
   ACCOUNT_DISABLED: usage(403, 'The account of the key is disabled; ask the operator of the installation.'),
   STORAGE_LIMIT: usage(

@@ -48,5 +48,6 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   robots: 'which URLs robots.txt forbids; the contract suite has what both stores keep of the files',
   'stored-secrets': 'the files of a data folder; test/fleet/secrets.test.ts has servers',
   scope: 'which URLs belong to a crawl; decided in the thread of the page',
+  'stream-origins': 'requests that are refused before anything is stored',
   upgrades: 'requests that are refused before anything is stored',
 };

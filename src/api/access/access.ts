@@ -11,6 +11,7 @@ import { hashSecret } from './api-key.ts';
 import { requireDashboard, signInSecretOf } from './dashboard-cookie.ts';
 import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
 import type { KeyDirectory } from './key-directory.ts';
+import { requireStreamOrigin } from './page-origin.ts';
 import { type Access, allows, refusalOf } from './scopes.ts';
 import type { SignIns } from './sign-ins.ts';
 
@@ -19,6 +20,8 @@ declare module 'fastify' {
     access?: Access;
     /** A request with a `signature` in its query needs no key: the route checks the signature. */
     isSigned?: boolean;
+    /** The answer is a stream that stays open: pages of other origins may not open it. */
+    isStream?: boolean;
   }
   interface FastifyRequest {
     /** The key the request came with; null on open routes. */
@@ -35,7 +38,7 @@ export interface Guard {
   readonly limits: Limits;
   readonly settings: Pick<
     Settings,
-    'rateLimitPerMinute' | 'failedLoginsPerMinute' | 'metricsFrom' | 'metricsKey'
+    'rateLimitPerMinute' | 'failedLoginsPerMinute' | 'metricsFrom' | 'metricsKey' | 'corsOrigins'
   >;
   readonly now: () => number;
   /** Told of each wrong key: `entry` is for the audit log, null when that has one already. */
@@ -66,7 +69,9 @@ export function guardRoutes(app: App, guard: Guard): Authentication {
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access ?? 'open';
     if (request.is404 || access === 'open') return;
-    const { isSigned = false } = request.routeOptions.config;
+    const { isSigned = false, isStream = false } = request.routeOptions.config;
+    // Before the key is looked at: a page of a foreign site is refused whatever it sends.
+    if (isStream) requireStreamOrigin(request, guard.settings.corsOrigins);
     if (isSigned && (request.query as { signature?: unknown }).signature !== undefined) return;
     if (access === 'metrics' && mayReadMetrics(request)) return;
     request.key = await authenticate(request, guard, failedLogins);

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { requireSameOrigin } from './page-origin.ts';
 
 /** Sent by the dashboard with each request that changes something: a form of another site cannot send it. */
 const OWN_HEADER = 'x-scrapifie-dashboard';
@@ -58,30 +59,6 @@ export function requireDashboard(request: FastifyRequest): void {
     );
   }
   requireSameOrigin(request);
-}
-
-/** Throws CROSS_SITE when the browser says that a page of another origin has made the request. */
-export function requireSameOrigin(request: FastifyRequest): void {
-  const { origin, 'sec-fetch-site': site } = request.headers;
-  const isElsewhere = site !== undefined && site !== 'same-origin';
-  if (!isElsewhere && (origin === undefined || isOriginOf(origin, request))) return;
-  throw new ScrapifieError(
-    'CROSS_SITE',
-    'The request comes from a page of another origin. A reverse proxy must pass the header Host on, or be one of SCRAPIFIE_TRUSTED_PROXIES and send X-Forwarded-Host.',
-  );
-}
-
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
-
-/** Whether the host of the request is that of this origin, port included: `http://a` is port 80 and `https://a` port 443. */
-function isOriginOf(origin: string, { host, protocol }: FastifyRequest): boolean {
-  const page = URL.parse(origin);
-  if (page === null || page.hostname !== URL.parse(`http://${host}`)?.hostname) return false;
-  const port = page.port || DEFAULT_PORTS[page.protocol];
-  const asked = /:(\d+)$/.exec(host)?.[1];
-  if (asked !== undefined) return port === asked;
-  // A proxy that takes TLS away and is not trusted passes on the name, and not that it was asked by TLS.
-  return port === '443' || (port === '80' && protocol === 'http');
 }
 
 /**

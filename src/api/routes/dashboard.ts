@@ -6,13 +6,8 @@ import type { AuditAction } from '../../model/audit-actions.ts';
 import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { FoundKey } from '../../ports/api-key.ts';
 import { isToken } from '../access/bearer-tokens.ts';
-import {
-  isOwnName,
-  requireDashboard,
-  requireSameOrigin,
-  setSignInCookie,
-  signInSecretOf,
-} from '../access/dashboard-cookie.ts';
+import { isOwnName, requireDashboard, setSignInCookie, signInSecretOf } from '../access/dashboard-cookie.ts';
+import { requireSameOrigin } from '../access/page-origin.ts';
 import { allows } from '../access/scopes.ts';
 import type { DashboardPages } from '../dashboard/dashboard-pages.ts';
 import { isStoreAway } from '../health/store-watch.ts';

@@ -107,7 +107,7 @@ export function addEventRoutes(app: App, deps: RouteDeps): void {
     method: 'GET',
     url: '/v1/jobs/:id/events',
     exposeHeadRoute: false,
-    config: { access: 'jobs:read' },
+    config: { access: 'jobs:read', isStream: true },
     schema: {
       tags: ['events'],
       summary: 'Live events of one job',
@@ -127,7 +127,7 @@ export function addEventRoutes(app: App, deps: RouteDeps): void {
     method: 'GET',
     url: '/v1/events',
     exposeHeadRoute: false,
-    config: { access: 'jobs:read' },
+    config: { access: 'jobs:read', isStream: true },
     schema: {
       tags: ['events'],
       summary: 'Live events of all jobs of the account',

@@ -24,6 +24,16 @@ const NOT_FOUND = 1_008;
 const INTERNAL = 1_011;
 const DONE = 1_000;
 
+/** What says of a handshake from where it comes. */
+const PASSED_ON = [
+  'host',
+  'origin',
+  'sec-fetch-site',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+] as const;
+
 interface Admitted {
   readonly key: FoundKey;
   readonly job: Job;
@@ -45,7 +55,7 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
     app.route({
       method: 'GET',
       url: `/firecrawl/watch/v${version}/:id`,
-      config: { access: 'jobs:read' },
+      config: { access: 'jobs:read', isStream: true },
       schema: { hide: true },
       async handler(request, reply) {
         const ticket = String(request.headers['x-watch-ticket'] ?? '');
@@ -68,12 +78,18 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
         url: `/firecrawl/watch/v${version}/${id}`,
         remoteAddress: request.socket.remoteAddress ?? '127.0.0.1',
         headers: {
-          host: 'localhost',
+          ...Object.fromEntries(
+            PASSED_ON.flatMap((name) => {
+              const value = request.headers[name];
+              return value === undefined ? [] : [[name, value]];
+            }),
+          ),
           'x-watch-ticket': ticket,
           ...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
         },
       });
-      return { status: answer.statusCode, entry: admitted.get(ticket) ?? null };
+      const isCrossSite = answer.statusCode === 403 && answer.json().error?.code === 'CROSS_SITE';
+      return { status: answer.statusCode, isCrossSite, entry: admitted.get(ticket) ?? null };
     } finally {
       waiting.delete(ticket);
       admitted.delete(ticket);
@@ -90,24 +106,35 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
     if (hostProblem(request) !== null) return refuseUpgrade(socket, '400 Bad Request');
     const [, version = '2', id = ''] = WATCHED.exec((request.url ?? '').split('?', 1)[0] ?? '') ?? [];
     if (id === '') return refuseUpgrade(socket, '404 Not Found');
+    const deps = versions[version === '1' ? 1 : 2];
+    watch(request, socket, version, id).catch((error: unknown) => {
+      deps.logger.warn({ err: error }, 'a WebSocket could not be opened');
+      socket.destroy();
+    });
+  });
+
+  async function watch(request: IncomingMessage, socket: Duplex, version: string, id: string): Promise<void> {
     const { secret, protocol } = credentialsOf(request);
+    const { status, isCrossSite, entry } = await admit(request, version, id, secret);
+    // A browser tells its page nothing about a handshake that was refused; all other refusals are told on the WebSocket.
+    if (isCrossSite) return refuseUpgrade(socket, '403 Forbidden');
     const watched = openWebSocket(request, socket, protocol);
     if (watched === null) return;
     open.add(watched);
     watched.gone.addEventListener('abort', () => open.delete(watched));
+    if (status === 401) return watched.close(UNAUTHORIZED, { type: 'error', error: 'Unauthorized' });
+    if (entry === null) {
+      const error = status === 404 || status === 400 ? 'Job not found' : `Refused with status ${status}`;
+      return watched.close(NOT_FOUND, { type: 'error', error });
+    }
     const deps = versions[version === '1' ? 1 : 2];
-    admit(request, version, id, secret)
-      .then(({ status, entry }) => {
-        if (entry !== null) return follow(watched, entry, deps, bus);
-        if (status === 401) return watched.close(UNAUTHORIZED, { type: 'error', error: 'Unauthorized' });
-        const error = status === 404 || status === 400 ? 'Job not found' : `Refused with status ${status}`;
-        return watched.close(NOT_FOUND, { type: 'error', error });
-      })
-      .catch((error: unknown) => {
-        deps.logger.warn({ err: error }, 'a watched job could not be read');
-        watched.close(INTERNAL, { type: 'error', error: 'Unexpected error' });
-      });
-  });
+    try {
+      await follow(watched, entry, deps, bus);
+    } catch (error) {
+      deps.logger.warn({ err: error }, 'a watched job could not be read');
+      watched.close(INTERNAL, { type: 'error', error: 'Unexpected error' });
+    }
+  }
 }
 
 /** The key comes as a protocol from browsers, which can send no header, and else as a header. */
