@@ -11,6 +11,7 @@ import type { CapacityData } from '../bench/capacity.ts';
 import { documentedSettings } from '../src/config/env-example.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
 import { AUDIT_ACTIONS } from '../src/model/audit-actions.ts';
+import { EVENTS, eventsTo } from '../src/model/event-types.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES } from '../src/model/query-fields.ts';
 import { listMetrics } from './metric-list.ts';
 import { optionRows, WITHOUT_FIELD } from './option-names.ts';
@@ -80,12 +81,31 @@ export function queryFieldsTable(): string {
   return table(['Source', 'Field', 'Type', '', 'Meaning'], rows);
 }
 
-/** Every metric of `/metrics` that is the program's own. */
+/** What happened, and who is told of it. */
+export function eventsTable(): string {
+  const rows = Object.entries<{ readonly to: readonly string[]; readonly when: string }>(EVENTS).map(
+    ([type, { to, when }]) => [
+      `\`${type}\``,
+      to.includes('webhook') ? 'yes' : '',
+      to.includes('stream') ? 'yes' : '',
+      when,
+    ],
+  );
+  return table(['Type', 'Webhooks', 'Live', 'When'], rows);
+}
+
+/** The events that a webhook may choose. */
+export function webhookEventsTable(): string {
+  const rows = eventsTo('webhook').map((type) => [`\`${type}\``, EVENTS[type].when]);
+  return table(['Type', 'When'], rows);
+}
+
 export function auditActionsTable(): string {
   const rows = Object.entries(AUDIT_ACTIONS).map(([action, when]) => [`\`${action}\``, when]);
   return table(['Action', 'When'], rows);
 }
 
+/** Every metric of `/metrics` that is the program's own. */
 export function metricsTable(): string {
   const rows = listMetrics().map(({ name, type, labels, of, help }) => [
     `\`${name}\``,

@@ -7,11 +7,13 @@ import {
   auditActionsTable,
   capacitySections,
   errorsTable,
+  eventsTable,
   exitCodesTable,
   metricsTable,
   optionsTable,
   queryFieldsTable,
   settingsTable,
+  webhookEventsTable,
   withSection,
 } from './docs.ts';
 
@@ -32,4 +34,6 @@ rewrite('docs/scaling.md', capacitySections());
 const CHART_SCHEMA = 'deploy/helm/scrapifie/values.schema.json';
 writeFileSync(at(CHART_SCHEMA), withChartSettings(readFileSync(at(CHART_SCHEMA), 'utf8')));
 rewrite('docs/security.md', { 'audit-actions': auditActionsTable() });
+rewrite('docs/events.md', { events: eventsTable() });
+rewrite('docs/webhooks.md', { events: webhookEventsTable() });
 rewrite('docs/metrics.md', { metrics: metricsTable() });

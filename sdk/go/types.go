@@ -898,7 +898,7 @@ type ScheduleRequest struct {
 	Name string `json:"name"`
 	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
 	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
 	Every any `json:"every,omitempty"`
 	// IANA time zone of the cron line and of the active hours.
 	TimeZone *string `json:"timeZone,omitempty"`
@@ -932,7 +932,7 @@ type ScheduleUpdate struct {
 	Name *string `json:"name,omitempty"`
 	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
 	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
 	Every any `json:"every,omitempty"`
 	// IANA time zone of the cron line and of the active hours.
 	TimeZone *string `json:"timeZone,omitempty"`
@@ -951,7 +951,7 @@ func (ScheduleUpdate) isRequest() {}
 type SchedulePreviewRequest struct {
 	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
 	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
 	Every any `json:"every,omitempty"`
 	// IANA time zone of the cron line and of the active hours.
 	TimeZone *string `json:"timeZone,omitempty"`
@@ -1208,7 +1208,7 @@ func (MonitorRequest) isRequest() {}
 type MonitorRequestSchedule struct {
 	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
 	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
 	Every any `json:"every,omitempty"`
 	// IANA time zone of the cron line and of the active hours.
 	TimeZone *string `json:"timeZone,omitempty"`
@@ -1261,7 +1261,7 @@ func (MonitorUpdate) isRequest() {}
 type MonitorUpdateSchedule struct {
 	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
 	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
 	Every any `json:"every,omitempty"`
 	// IANA time zone of the cron line and of the active hours.
 	TimeZone *string `json:"timeZone,omitempty"`

@@ -1,3 +1,4 @@
+import { eventSpec } from '../model/event-types.ts';
 import type { DeliveryEvent } from '../ports/webhook-store.ts';
 import type { EventContents } from './job-contents.ts';
 import { jobLinks, monitorLinks, type PublicOrigin } from './message.ts';
@@ -12,20 +13,6 @@ export interface Notice {
   readonly at: number;
 }
 
-const LEVELS: Readonly<Record<string, Notice['level']>> = {
-  'job.completed': 'good',
-  'job.partially_completed': 'warning',
-  'job.failed': 'bad',
-  'job.cancelled': 'warning',
-  'page.failed': 'bad',
-  'schedule.missed': 'bad',
-  'export.ready': 'good',
-  'account.low_credits': 'warning',
-  'webhook.disabled': 'bad',
-  'monitor.changed': 'warning',
-  'monitor.failed': 'bad',
-  'monitor.recovered': 'good',
-};
 const ENDS: Readonly<Record<string, string>> = {
   'job.started': 'has started',
   'job.completed': 'is completed',
@@ -40,7 +27,7 @@ const MOST_LINE = 300;
 /** What happened, in one line and a few more. Everything that pages and callers have written is cut and on one line. */
 export function noticeOf(event: DeliveryEvent, { job }: EventContents, origin: PublicOrigin): Notice {
   const { type, at, jobId, data } = event;
-  const level = LEVELS[type] ?? 'neutral';
+  const level = eventSpec(type)?.level ?? 'neutral';
   const link = jobId === null || origin === '' ? null : jobLinks(jobId, origin).self;
   const base = { level, at, link };
   if (type.startsWith('job.')) {

@@ -3,8 +3,8 @@ import type { Job } from '../model/job.ts';
 import type { EventPageSummary, JobEventData, PagesEventData, StoredEvent } from '../ports/event-store.ts';
 import { positionText } from './stream-position.ts';
 
-/** What a stream may carry beside the types of stored events. */
-export const STREAM_ONLY_TYPES = ['page.done', 'page.failed', 'progress', 'log'] as const;
+/** What a stream may carry beside the events of the registry. */
+export const STREAM_ONLY_TYPES = ['progress', 'log'] as const;
 
 /** Which types a listener wants; null: all. A name that ends in `.*` stands for all that begin so. */
 export type WantedTypes = readonly string[] | null;

@@ -1,5 +1,6 @@
+import { type EventType, JOB_END_EVENTS } from '../model/event-types.ts';
 import type { AccountId, JobId } from '../model/ids.ts';
-import type { EventPageSummary, EventStore, EventType, StoredEvent } from '../ports/event-store.ts';
+import type { EventPageSummary, EventStore, StoredEvent } from '../ports/event-store.ts';
 import {
   type EventLinks,
   isWanted,
@@ -45,12 +46,7 @@ export interface SliceReaderDeps {
 /** Stored events of a slice at most, and pages after which a slice ends. */
 const MOST_EVENTS = 100;
 const MANY_PAGES = 1_000;
-const ENDS: ReadonlySet<EventType> = new Set([
-  'job.completed',
-  'job.partially_completed',
-  'job.failed',
-  'job.cancelled',
-]);
+const ENDS: ReadonlySet<string> = new Set(JOB_END_EVENTS);
 
 /** Reads the events after the position and writes them as they are sent. */
 export async function readSlice(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FORBIDDEN_HEADERS } from '../fetch/http/request-headers.ts';
-import { isEventPattern, JOB_END_EVENTS, WEBHOOK_EVENTS } from '../model/event-filter.ts';
+import { isEventPattern, WEBHOOK_EVENTS } from '../model/event-filter.ts';
+import { JOB_END_EVENTS } from '../model/event-types.ts';
 import { secretField } from '../sessions/secret-fields.ts';
 
 /** Fields that an endpoint and the webhook of a single request share. */
@@ -13,10 +14,7 @@ const OWN_HEADERS = /^(?:content-type|content-encoding|webhook-.*|x-webhook-.*)$
 const eventPattern = z
   .string()
   .max(100)
-  .refine(
-    isEventPattern,
-    `Must be one of ${WEBHOOK_EVENTS.join(', ')}, monitor.*, or a pattern such as job.* or *.`,
-  );
+  .refine(isEventPattern, `Must be one of ${WEBHOOK_EVENTS.join(', ')}, or a pattern such as job.* or *.`);
 
 export const eventsField = z.array(eventPattern).min(1).max(50);
 

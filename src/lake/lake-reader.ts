@@ -1,4 +1,5 @@
-import { JOB_EVENT_TYPES, type StoredEvent } from '../ports/event-store.ts';
+import { JOB_END_EVENTS } from '../model/event-types.ts';
+import type { StoredEvent } from '../ports/event-store.ts';
 import type { ReaderRange } from '../ports/reader-store.ts';
 import type { LakeParts } from './lake-parts.ts';
 import { readIntoLake } from './read-events.ts';
@@ -16,9 +17,7 @@ export interface LakeReader {
  */
 const GATHER_MS = 2_000;
 
-const ENDS: ReadonlySet<string> = new Set(
-  JOB_EVENT_TYPES.filter((type) => /^job\.(?:completed|partially_completed|failed|cancelled)$/.test(type)),
-);
+const ENDS: ReadonlySet<string> = new Set(JOB_END_EVENTS);
 
 export function createLakeReader(parts: LakeParts, gatherMs = GATHER_MS): LakeReader {
   const hurried = Promise.withResolvers<void>();

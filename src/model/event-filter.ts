@@ -1,29 +1,7 @@
-/** What can be told to webhooks, besides `monitor.changed`, `monitor.failed` and `monitor.recovered`. */
-export const WEBHOOK_EVENTS = [
-  'job.started',
-  'job.completed',
-  'job.partially_completed',
-  'job.failed',
-  'job.cancelled',
-  'page.done',
-  'page.failed',
-  'page.changed',
-  'schedule.missed',
-  'export.ready',
-  'account.low_credits',
-  'webhook.disabled',
-] as const;
+import { eventSpec, eventsTo, JOB_END_EVENTS } from './event-types.ts';
 
-/** How a job can end. */
-export const JOB_END_EVENTS = [
-  'job.completed',
-  'job.partially_completed',
-  'job.failed',
-  'job.cancelled',
-] as const;
-
-const OPEN_FAMILY = 'monitor.';
-const TYPE = /^[a-z]+(?:\.[a-z_]+)+$/;
+/** What can be told to webhooks. */
+export const WEBHOOK_EVENTS = eventsTo('webhook');
 
 /** `*` is every event, `job.*` every one that begins with `job.`, anything else is one type. */
 export function matchesEvent(pattern: string, type: string): boolean {
@@ -35,14 +13,10 @@ export const matchesAnyEvent = (patterns: readonly string[], type: string): bool
   patterns.some((pattern) => matchesEvent(pattern, type));
 
 /** Whether a pattern can ever match: one that cannot is a spelling mistake of the caller. */
-export function isEventPattern(pattern: string): boolean {
-  if (pattern === `${OPEN_FAMILY}*`) return true;
-  if (pattern.startsWith(OPEN_FAMILY) && TYPE.test(pattern)) return true;
-  return WEBHOOK_EVENTS.some((type) => matchesEvent(pattern, type));
-}
+export const isEventPattern = (pattern: string): boolean =>
+  WEBHOOK_EVENTS.some((type) => matchesEvent(pattern, type));
 
 export const isJobEnd = (type: string): boolean => (JOB_END_EVENTS as readonly string[]).includes(type);
 
-/** Whether events of this type are for webhooks at all; others are only for the program itself. */
-export const isWebhookEvent = (type: string): boolean =>
-  type.startsWith(OPEN_FAMILY) || (WEBHOOK_EVENTS as readonly string[]).includes(type);
+/** Whether events of this type are for webhooks at all; others are only for live streams, or for the program itself. */
+export const isWebhookEvent = (type: string): boolean => eventSpec(type)?.to.includes('webhook') === true;

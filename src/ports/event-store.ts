@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { EventCursor } from '../model/event-cursor.ts';
+import type { EventType } from '../model/event-types.ts';
 import type { AccountId, JobId, TaskId } from '../model/ids.ts';
 import type { JobKind, JobStatus } from '../model/job.ts';
 import type { ListPage } from './store.ts';
@@ -76,35 +77,6 @@ export interface EventDeletion {
   readonly through?: EventCursor | undefined;
   readonly limit: number;
 }
-
-/** Events of jobs that the store writes by itself. */
-export const JOB_EVENT_TYPES = [
-  'job.created',
-  /** The first task was claimed. */
-  'job.started',
-  /** No further task begins: it was cancelled, or stopped for a reason. Its end follows when nothing is under way. */
-  'job.stopping',
-  /** It goes on after it had ended or was stopping. */
-  'job.resumed',
-  'job.completed',
-  'job.partially_completed',
-  'job.failed',
-  'job.cancelled',
-] as const;
-export type JobEventType = (typeof JOB_EVENT_TYPES)[number];
-
-export const OTHER_EVENT_TYPES = [
-  /** Pages of one job that one transaction has stored. */
-  'pages.committed',
-  /** A page of a monitor has changed; `monitor.changed` tells of all pages of a check. */
-  'page.changed',
-  'schedule.missed',
-  'export.ready',
-  'export.failed',
-  'account.low_credits',
-  'webhook.disabled',
-] as const;
-export type EventType = JobEventType | (typeof OTHER_EVENT_TYPES)[number] | `monitor.${string}`;
 
 export interface NewEvent {
   readonly type: EventType;

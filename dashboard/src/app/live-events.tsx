@@ -35,6 +35,7 @@ const TYPES = [
   'monitor.recovered',
   'schedule.missed',
   'account.low_credits',
+  'webhook.disabled',
 ];
 
 /** Events are handed on together this often, so that 1,000 a second cost as many renders as 2 a second. */

@@ -4152,7 +4152,7 @@ export interface components {
             name: string;
             /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
             cron?: string;
-            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
             every?: string | number;
             /**
              * @description IANA time zone of the cron line and of the active hours.
@@ -4199,7 +4199,7 @@ export interface components {
             name?: string;
             /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
             cron?: string;
-            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
             every?: string | number;
             /** @description IANA time zone of the cron line and of the active hours. */
             timeZone?: string;
@@ -4226,7 +4226,7 @@ export interface components {
         SchedulePreviewRequest: {
             /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
             cron?: string;
-            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
             every?: string | number;
             /**
              * @description IANA time zone of the cron line and of the active hours.
@@ -4727,7 +4727,7 @@ export interface components {
             schedule: {
                 /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
                 cron?: string;
-                /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+                /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
                 every?: string | number;
                 /**
                  * @description IANA time zone of the cron line and of the active hours.
@@ -4931,7 +4931,7 @@ export interface components {
             schedule?: {
                 /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
                 cron?: string;
-                /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. */
+                /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
                 every?: string | number;
                 /** @description IANA time zone of the cron line and of the active hours. */
                 timeZone?: string;
@@ -9057,7 +9057,7 @@ export interface operations {
             query?: {
                 /** @description `id` of the last event you have; the header `Last-Event-ID` says the same and goes first. */
                 after?: string;
-                /** @description Comma-separated types; left out: all. `page.done`, `page.failed`, `progress`, `log`, `job.created`, `job.started`, `job.stopping`, `job.resumed`, `job.completed`, `job.partially_completed`, `job.failed`, `job.cancelled`, `page.changed`, `schedule.missed`, `export.ready`, `export.failed`, `account.low_credits`, `webhook.disabled`, `page.*`, `job.*`, `schedule.*`, `export.*`, `account.*`, `webhook.*`, `monitor.*`. */
+                /** @description Comma-separated types; left out: all. `progress`, `log`, `job.created`, `job.started`, `job.stopping`, `job.resumed`, `job.completed`, `job.partially_completed`, `job.failed`, `job.cancelled`, `page.done`, `page.failed`, `page.changed`, `monitor.changed`, `monitor.failed`, `monitor.recovered`, `schedule.missed`, `export.ready`, `export.failed`, `account.low_credits`, `webhook.disabled`, `job.*`, `page.*`, `monitor.*`, `schedule.*`, `export.*`, `account.*`, `webhook.*`. */
                 types?: string;
             };
             header?: never;
@@ -9103,7 +9103,7 @@ export interface operations {
             query?: {
                 /** @description `id` of the last event you have; the header `Last-Event-ID` says the same and goes first. */
                 after?: string;
-                /** @description Comma-separated types; left out: all. `page.done`, `page.failed`, `progress`, `log`, `job.created`, `job.started`, `job.stopping`, `job.resumed`, `job.completed`, `job.partially_completed`, `job.failed`, `job.cancelled`, `page.changed`, `schedule.missed`, `export.ready`, `export.failed`, `account.low_credits`, `webhook.disabled`, `page.*`, `job.*`, `schedule.*`, `export.*`, `account.*`, `webhook.*`, `monitor.*`. */
+                /** @description Comma-separated types; left out: all. `progress`, `log`, `job.created`, `job.started`, `job.stopping`, `job.resumed`, `job.completed`, `job.partially_completed`, `job.failed`, `job.cancelled`, `page.done`, `page.failed`, `page.changed`, `monitor.changed`, `monitor.failed`, `monitor.recovered`, `schedule.missed`, `export.ready`, `export.failed`, `account.low_credits`, `webhook.disabled`, `job.*`, `page.*`, `monitor.*`, `schedule.*`, `export.*`, `account.*`, `webhook.*`. */
                 types?: string;
             };
             header?: never;

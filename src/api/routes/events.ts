@@ -5,10 +5,10 @@ import { createEventStreams, type EventStreams } from '../../events/event-stream
 import { STREAM_ONLY_TYPES, type WantedTypes } from '../../events/stream-frames.ts';
 import { parsePosition, type StreamPosition } from '../../events/stream-position.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
+import { eventsTo } from '../../model/event-types.ts';
 import type { JobId } from '../../model/ids.ts';
 import { levelOfError } from '../../observe/logger.ts';
 import type { FoundKey } from '../../ports/api-key.ts';
-import { JOB_EVENT_TYPES, OTHER_EVENT_TYPES } from '../../ports/event-store.ts';
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import { allows } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
@@ -20,15 +20,10 @@ import type { RouteDeps } from './route-deps.ts';
 
 /** When a client that lost the connection should come back. */
 const RETRY_MS = 2_000;
-const KNOWN_TYPES: readonly string[] = [
-  ...STREAM_ONLY_TYPES,
-  ...JOB_EVENT_TYPES,
-  ...OTHER_EVENT_TYPES.filter((type) => type !== 'pages.committed'),
-];
-/** `job.*` and so on: one for each family that a known type belongs to, and monitors. */
+const KNOWN_TYPES: readonly string[] = [...STREAM_ONLY_TYPES, ...eventsTo('stream')];
+/** `job.*` and so on: one for each family that a known type belongs to. */
 const TYPE_GROUPS: readonly string[] = [
   ...new Set(KNOWN_TYPES.flatMap((type) => (type.includes('.') ? [`${type.split('.')[0]}.*`] : []))),
-  'monitor.*',
 ];
 
 const eventsQuery = z.strictObject({

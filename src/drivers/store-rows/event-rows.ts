@@ -6,6 +6,7 @@ import {
   eventCursorOf,
   FIRST_CURSOR,
 } from '../../model/event-cursor.ts';
+import type { EventType } from '../../model/event-types.ts';
 import type { AccountId, JobId, TaskId } from '../../model/ids.ts';
 import type { JobKind, JobStatus } from '../../model/job.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type EventData,
   type EventPage,
   type EventPageSummary,
-  type EventType,
   type JobEventData,
   type StoredEvent,
 } from '../../ports/event-store.ts';

@@ -1,11 +1,12 @@
+import type { EventType, JobEventType } from '../../model/event-types.ts';
 import type { JobSeq } from '../../model/ids.ts';
-import type { EventData, JobEventType } from '../../ports/event-store.ts';
+import type { EventData } from '../../ports/event-store.ts';
 import { jobEventDataOf } from '../store-rows/event-rows.ts';
 import { JOB_COLUMNS } from '../store-rows/rows.ts';
 import type { SqliteDatabase } from './database.ts';
 
 interface EventToWrite {
-  readonly type: string;
+  readonly type: EventType;
   readonly accountId: string;
   readonly jobId: string | null;
   readonly data: EventData;

@@ -12,6 +12,7 @@ const EVENTS = [
   ['monitor.changed', 'A monitor has found changes'],
   ['monitor.failed', 'A monitor cannot check'],
   ['export.ready', 'An export was written'],
+  ['export.failed', 'An export was given up'],
   ['schedule.missed', 'A schedule could not run'],
   ['account.low_credits', 'Credits run low'],
 ] as const;

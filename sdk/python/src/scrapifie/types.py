@@ -916,7 +916,7 @@ class ScheduledCrawl(_ScheduledCrawl):
 class ScheduleOptions(TypedDict, total=False):
     #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
     cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
     every: Union[str, float]
     #: IANA time zone of the cron line and of the active hours.
     timeZone: str
@@ -955,7 +955,7 @@ class ScheduleUpdate(TypedDict, total=False):
     name: str
     #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
     cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
     every: Union[str, float]
     #: IANA time zone of the cron line and of the active hours.
     timeZone: str
@@ -971,7 +971,7 @@ class ScheduleUpdate(TypedDict, total=False):
 class SchedulePreviewRequest(TypedDict, total=False):
     #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
     cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
     every: Union[str, float]
     #: IANA time zone of the cron line and of the active hours.
     timeZone: str
@@ -1216,7 +1216,7 @@ class MonitorRequest(MonitorOptions):
 class MonitorRequestSchedule(TypedDict, total=False):
     #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
     cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
     every: Union[str, float]
     #: IANA time zone of the cron line and of the active hours.
     timeZone: str
@@ -1265,7 +1265,7 @@ class MonitorUpdate(TypedDict, total=False):
 class MonitorUpdateSchedule(TypedDict, total=False):
     #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
     cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation.
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
     every: Union[str, float]
     #: IANA time zone of the cron line and of the active hours.
     timeZone: str

@@ -1,0 +1,81 @@
+interface EventSpec {
+  /** Who is told of it: webhooks and monitors' channels, streams of live events. None: only the program reads it. */
+  readonly to: readonly ('webhook' | 'stream')[];
+  /** How good the news is, for people. */
+  readonly level: 'good' | 'neutral' | 'warning' | 'bad';
+  readonly when: string;
+  /** No store writes it: readers make it of `pages.committed`. */
+  readonly isMade?: true;
+}
+
+const BOTH = ['webhook', 'stream'] as const;
+
+/**
+ * The one registry of events: what stores write, and what is made of it for those who are told. The types of what is written, the
+ * patterns that webhooks and streams may name, and the tables of docs/events.md and docs/webhooks.md come from it.
+ */
+export const EVENTS = {
+  'job.created': { to: ['stream'], level: 'neutral', when: 'the job was accepted' },
+  'job.started': { to: BOTH, level: 'neutral', when: 'its first URL is worked on' },
+  'job.stopping': {
+    to: ['stream'],
+    level: 'neutral',
+    when: 'no further task begins: cancelled, or stopped for a reason (`stopReason`); what is under way continues',
+  },
+  'job.resumed': {
+    to: ['stream'],
+    level: 'neutral',
+    when: 'it continues after it had ended or was stopping: resumed, or retried',
+  },
+  'job.completed': { to: BOTH, level: 'good', when: 'the job has ended, after its last pages' },
+  'job.partially_completed': { to: BOTH, level: 'warning', when: 'the job has ended, and pages failed' },
+  'job.failed': { to: BOTH, level: 'bad', when: 'the job has failed' },
+  'job.cancelled': { to: BOTH, level: 'warning', when: 'the job has ended because it was cancelled' },
+  'pages.committed': { to: [], level: 'neutral', when: 'pages of one job were stored together' },
+  'page.done': { to: BOTH, level: 'neutral', isMade: true, when: 'a page is stored; one event for each' },
+  'page.failed': {
+    to: BOTH,
+    level: 'bad',
+    isMade: true,
+    when: 'a page has failed for good; one event for each',
+  },
+  'page.changed': { to: BOTH, level: 'neutral', when: 'a page of a [monitor](monitors.md) has changed' },
+  'monitor.changed': {
+    to: BOTH,
+    level: 'warning',
+    when: 'a check found changes; one event for all pages of the check',
+  },
+  'monitor.failed': { to: BOTH, level: 'bad', when: 'a check found pages that cannot be checked' },
+  'monitor.recovered': { to: BOTH, level: 'good', when: 'a check found that pages work again' },
+  'schedule.missed': { to: BOTH, level: 'bad', when: 'a tick of a [schedule](schedules.md) did not run' },
+  'export.ready': { to: BOTH, level: 'good', when: 'an [export](exports.md) was written' },
+  'export.failed': { to: BOTH, level: 'bad', when: 'an [export](exports.md) was given up' },
+  'account.low_credits': {
+    to: BOTH,
+    level: 'warning',
+    when: 'the account fell below its threshold of [credits](credits.md)',
+  },
+  'webhook.disabled': { to: BOTH, level: 'bad', when: 'another webhook of the account was disabled' },
+} as const satisfies Readonly<Record<string, EventSpec>>;
+
+export type EventName = keyof typeof EVENTS;
+type Made = { [Name in EventName]: (typeof EVENTS)[Name] extends { isMade: true } ? Name : never }[EventName];
+/** What a store may write. */
+export type EventType = Exclude<EventName, Made>;
+export type JobEventType = Extract<EventType, `job.${string}`>;
+
+const SPECS: ReadonlyMap<string, EventSpec> = new Map<string, EventSpec>(Object.entries(EVENTS));
+
+/** Null: no such event. */
+export const eventSpec = (type: string): EventSpec | null => SPECS.get(type) ?? null;
+
+export const eventsTo = (reader: 'webhook' | 'stream'): readonly EventName[] =>
+  (Object.keys(EVENTS) as EventName[]).filter((name) => eventSpec(name)?.to.includes(reader) === true);
+
+/** How a job can end. */
+export const JOB_END_EVENTS = [
+  'job.completed',
+  'job.partially_completed',
+  'job.failed',
+  'job.cancelled',
+] as const satisfies readonly JobEventType[];
