@@ -97,7 +97,7 @@ format: setup ## Put the sources into shape
 
 typecheck: setup ## Check the types
 	@sh scripts/setup.sh dashboard
-	@$(QUIETLY) tsc --noEmit
+	@$(QUIETLY) tsc --noEmit --incremental --tsBuildInfoFile node_modules/.cache/types.tsbuildinfo
 	@$(QUIETLY) npm --prefix dashboard run typecheck
 
 signatures: setup ## Check the registry's signatures of the packages, where it offers them
