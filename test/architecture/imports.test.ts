@@ -106,6 +106,29 @@ function reachesOutside({ target, names }: Import): boolean {
   return names.length === 0 || names.some((name) => !HARMLESS.has(name.replace(/^type\s+/, '')));
 }
 
+/** Files that load each other in a circle, so that which of them is complete first depends on where loading begins. */
+function circlesOf(files: readonly SourceFile[]): readonly string[][] {
+  const loads = new Map(
+    files.map(({ path, imports }) => [
+      path,
+      imports.filter(({ isOwn, isLoaded }) => isOwn && isLoaded).map(({ target }) => target),
+    ]),
+  );
+  const reached = (from: string): ReadonlySet<string> => {
+    const seen = new Set(loads.get(from));
+    for (const path of seen) for (const next of loads.get(path) ?? []) seen.add(next);
+    return seen;
+  };
+  const reach = new Map([...loads.keys()].map((path) => [path, reached(path)]));
+  const circles = new Map<string, string[]>();
+  for (const [path, targets] of reach) {
+    if (!targets.has(path)) continue;
+    const circle = [...targets].filter((other) => reach.get(other)?.has(path)).sort();
+    circles.set(circle.join(' '), circle);
+  }
+  return [...circles.values()];
+}
+
 const sources = readSources();
 const isPure = ({ path }: SourceFile): boolean =>
   PURE_FOLDERS.includes(folderOf(path)) && !Object.hasOwn(IMPURE_FILES, path);
@@ -133,6 +156,10 @@ describe('imports', () => {
       'eight',
     ]);
     expect(importsOf('here/file.ts', text)[0]?.names).toEqual(['a', 'b']);
+    expect(importsOf('here/file.ts', text).filter(({ isLoaded }) => !isLoaded)).toMatchObject([
+      { target: 'two/two.ts' },
+      { target: 'here/seven.ts' },
+    ]);
   });
 
   it('are judged by the direction they go in', () => {
@@ -176,6 +203,23 @@ describe('imports', () => {
         .map(({ target, why }) => `${path} imports ${target}: ${why}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('are found when they lead in a circle, types apart', () => {
+    const file = (path: string, text: string): SourceFile => ({ path, text, imports: importsOf(path, text) });
+    const files = [
+      file('a/a.ts', "import { b } from './b.ts';"),
+      file('a/b.ts', "import { c } from './c.ts';"),
+      file('a/c.ts', "const a = await import('./a.ts');"),
+      file('a/d.ts', "import { e } from './e.ts';"),
+      file('a/e.ts', "import type { D } from './d.ts';"),
+      file('a/f.ts', "import { a } from './a.ts';"),
+    ];
+    expect(circlesOf(files)).toEqual([['a/a.ts', 'a/b.ts', 'a/c.ts']]);
+  });
+
+  it('lead in no circle when the program runs', () => {
+    expect(circlesOf(sources)).toEqual([]);
   });
 
   it('of pure files do not reach outside the process', () => {

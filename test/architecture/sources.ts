@@ -15,15 +15,18 @@ export interface Import {
   readonly isOwn: boolean;
   /** What is taken by name; empty for everything else. */
   readonly names: readonly string[];
+  /** False for `import type`, which is gone when the program runs, and for files that a thread begins with. */
+  readonly isLoaded: boolean;
 }
 
 /** import … from, export … from, import '…', import('…') and new URL('./x.ts', import.meta.url). */
 const IMPORT =
-  /(?:^|[;}\s])(?:import|export)\s+(?:type\s+)?([\w*{}\s,$]*?)\s*from\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'|\bnew URL\(\s*'(\.[^']+\.ts)'/gm;
+  /(?:^|[;}\s])(?:import|export)\s+(type\s+(?!from\b))?([\w*{}\s,$]*?)\s*from\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'|\bnew URL\(\s*'(\.[^']+\.ts)'/gm;
 
 export function importsOf(path: string, text: string): readonly Import[] {
-  return [...text.matchAll(IMPORT)].map(([, clause = '', ...targets]) => {
+  return [...text.matchAll(IMPORT)].map(([, type, clause = '', ...targets]) => {
     const target = targets.find((each) => each !== undefined) ?? '';
+    const isThreadFile = targets.at(-1) !== undefined;
     const names = /\{([^}]*)\}/.exec(clause)?.[1] ?? '';
     return {
       target: target.startsWith('.') ? posix.join(dirname(path), target) : target,
@@ -32,6 +35,7 @@ export function importsOf(path: string, text: string): readonly Import[] {
         .split(',')
         .map((name) => name.trim().split(/\s+as\s+/)[0] ?? '')
         .filter((name) => name !== ''),
+      isLoaded: type === undefined && !isThreadFile,
     };
   });
 }

@@ -105,7 +105,7 @@ const folders = [...new Set([...topFolders, ...NESTED_FOLDERS])];
 const file = (path: string, text = '', ...targets: readonly string[]): SourceFile => ({
   path,
   text,
-  imports: targets.map((target) => ({ target, isOwn: true, names: [] })),
+  imports: targets.map((target) => ({ target, isOwn: true, names: [], isLoaded: true })),
 });
 
 describe('subfolders', () => {

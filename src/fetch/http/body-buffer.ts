@@ -115,3 +115,10 @@ export function concatenated(chunks: readonly Uint8Array[], length: number): Bod
   }
   return body;
 }
+
+/** A copy alone on its memory, which Node's small buffers are not. */
+export function ownBytes(buffer: Buffer): Body {
+  const bytes = new Uint8Array(buffer.length);
+  bytes.set(buffer);
+  return bytes;
+}

@@ -5,6 +5,16 @@ import type { TreeIndex } from '../tree-index.ts';
 import { compileSimple } from './compile-simple.ts';
 import { parseSelector } from './parse-selector.ts';
 import type { Combinator, ComplexSelector, CompoundSelector } from './selector.ts';
+import {
+  FAILS_ALL,
+  FAILS_HERE,
+  FAILS_SIBLINGS,
+  MATCHES,
+  type Match,
+  type Outcome,
+  type SelectScope,
+  type Test,
+} from './selector-match.ts';
 
 /** A selector ready to run on any page. */
 export interface CompiledSelector {
@@ -65,32 +75,6 @@ function reachOf({ leading, compounds }: ComplexSelector): 'self' | 'inside' | '
   return isScope ? 'self' : 'inside';
 }
 
-/** The context of one selection. */
-export interface SelectScope {
-  readonly index: TreeIndex;
-  readonly budget: Budget;
-  /** The node that `:scope` matches. */
-  readonly scope: number;
-  /** The node that a leading combinator refers to; changes within `:has`. */
-  anchor: number;
-}
-
-/** True when an element matches a simple or compound selector. */
-export type Test = (scope: SelectScope, node: number) => boolean;
-
-/**
- * The reach of a failure. Matching goes from right to left, so an element may fail by itself (other ancestors or siblings
- * may still match), for all its preceding siblings, or for all its ancestors as well. The last two end the outer loops,
- * which keeps `a b c d` linear in the depth of the page instead of a power of it.
- */
-export type Outcome = typeof MATCHES | typeof FAILS_HERE | typeof FAILS_SIBLINGS | typeof FAILS_ALL;
-export type Match = (scope: SelectScope, node: number) => Outcome;
-
-export const MATCHES = 0;
-export const FAILS_HERE = 1;
-const FAILS_SIBLINGS = 2;
-const FAILS_ALL = 3;
-
 export function compileComplex({ leading, compounds, combinators }: ComplexSelector): Match {
   let match: Match | null = leading === null ? null : isAnchor;
   for (const [place, compound] of compounds.entries()) {
@@ -103,7 +87,7 @@ export function compileComplex({ leading, compounds, combinators }: ComplexSelec
 
 /** Matches any node except the page itself (node 0). */
 export function compileCompound(compound: CompoundSelector): Test {
-  const [first, ...rest] = compound.map(compileSimple);
+  const [first, ...rest] = compound.map((simple) => compileSimple(simple, compileComplex));
   if (first === undefined) return (_scope, node) => node > 0;
   if (rest.length === 0) return (scope, node) => node > 0 && first(scope, node);
   return (scope, node) => {

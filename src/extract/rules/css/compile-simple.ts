@@ -2,7 +2,6 @@ import { hashName } from '../../html/name-table.ts';
 import { TAG } from '../../html/tag.ts';
 import { RAW_TEXT } from '../../tree/page-tree.ts';
 import { RULE_LIMITS } from '../rule-limits.ts';
-import { compileComplex, MATCHES, type Match, type SelectScope, type Test } from './compile-selector.ts';
 import type {
   AttributeSelector,
   ComplexSelector,
@@ -11,6 +10,7 @@ import type {
   SelectorList,
   SimpleSelector,
 } from './selector.ts';
+import { MATCHES, type Match, type SelectScope, type Test } from './selector-match.ts';
 
 const ID = hashName('id');
 const CLASS = hashName('class');
@@ -22,7 +22,13 @@ const DISABLED = hashName('disabled');
 const SPACES = /[ \t\n\r\f]+/;
 const BLANK = /^[ \t\n\r\f]*$/;
 
-export function compileSimple(simple: SimpleSelector): Test {
+/**
+ * Compiles a whole selector that stands inside of `:is`, `:not`, `:has` or `:nth-child(… of …)`. The compiler of whole
+ * selectors imports this file, so this file gets it as an argument.
+ */
+type CompileComplex = (complex: ComplexSelector) => Match;
+
+export function compileSimple(simple: SimpleSelector, compile: CompileComplex): Test {
   switch (simple.kind) {
     case 'any':
       return () => true;
@@ -35,15 +41,15 @@ export function compileSimple(simple: SimpleSelector): Test {
     case 'attribute':
       return attributeTest(simple);
     case 'is':
-      return listTest(simple.list);
+      return listTest(simple.list, compile);
     case 'not': {
-      const test = listTest(simple.list);
+      const test = listTest(simple.list, compile);
       return (scope, node) => !test(scope, node);
     }
     case 'has':
-      return hasTest(simple.list);
+      return hasTest(simple.list, compile);
     case 'nth':
-      return nthTest(simple);
+      return nthTest(simple, compile);
     case 'contains':
       return containsTest(simple.text);
     case 'plain':
@@ -108,8 +114,8 @@ function comparison(operator: AttributeSelector['operator'], value: string): (fo
   }
 }
 
-function listTest(list: SelectorList): Test {
-  const matchers = list.map(compileComplex);
+function listTest(list: SelectorList, compile: CompileComplex): Test {
+  const matchers = list.map(compile);
   return (scope, node) => {
     for (const match of matchers) {
       scope.budget.spend(1);
@@ -119,10 +125,10 @@ function listTest(list: SelectorList): Test {
   };
 }
 
-function hasTest(list: SelectorList): Test {
+function hasTest(list: SelectorList, compile: CompileComplex): Test {
   const parts = list.map((complex) => {
     const leading = complex.leading ?? ' ';
-    const match = compileComplex({ ...complex, leading });
+    const match = compile({ ...complex, leading });
     return { match, isBehind: leading === '+' || leading === '~', isFlat: isFlat(complex) };
   });
   return (scope, node) => parts.some((part) => hasInRange(scope, node, part));
@@ -157,10 +163,10 @@ function hasInRange(scope: SelectScope, node: number, { match, isBehind, isFlat:
   }
 }
 
-function nthTest({ name, step, offset, of }: NthSelector): Test {
+function nthTest({ name, step, offset, of }: NthSelector, compile: CompileComplex): Test {
   const isLast = name.includes('last');
   if (of !== null) {
-    const test = listTest(of);
+    const test = listTest(of, compile);
     return (scope, node) => test(scope, node) && isNth(placeAmong(scope, node, isLast, test), step, offset);
   }
   if (name.endsWith('type')) {

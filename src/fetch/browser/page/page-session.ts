@@ -2,7 +2,7 @@ import type { CDPSession, Page } from 'patchright-core';
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { RequestGuard } from '../../guard/request-guard.ts';
 import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
-import type { Body } from '../../http/body-buffer.ts';
+import { type Body, ownBytes } from '../../http/body-buffer.ts';
 import { PageWorld } from './page-world.ts';
 
 /** Decides about each request for a document of a page, and about each response before the page gets it. */
@@ -202,11 +202,4 @@ export async function readPausedBody(
     cdp.send('IO.close', { handle }).catch(() => {});
   }
   return ownBytes(Buffer.concat(parts));
-}
-
-/** A copy alone on its memory, which Node's small buffers are not. */
-export function ownBytes(buffer: Buffer): Body {
-  const bytes = new Uint8Array(buffer.length);
-  bytes.set(buffer);
-  return bytes;
 }

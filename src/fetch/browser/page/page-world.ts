@@ -1,7 +1,6 @@
 import type { CDPSession, Page } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import type { Body } from '../../http/body-buffer.ts';
-import { ownBytes } from './page-session.ts';
+import { type Body, ownBytes } from '../../http/body-buffer.ts';
 import { snapshotPage } from './page-snapshot.ts';
 import type { Evaluate } from './page-tools.ts';
 

@@ -1,9 +1,9 @@
 import type { Page, Request, Response, Route } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { ownBytes } from '../../http/body-buffer.ts';
 import { isPortable } from '../../http/request-headers.ts';
 import type { BrowserRequest } from '../../render-engine.ts';
 import { NetworkRecord } from '../page/network-record.ts';
-import { ownBytes } from '../page/page-session.ts';
 import type { Evaluate, PageTools, ToolOptions } from '../page/page-tools.ts';
 import { isBlocked } from '../page/resource-blocks.ts';
 import { PlainDocument } from './plain-document.ts';
