@@ -91,6 +91,7 @@ fault: setup servers browser ## Kill a crawl, browsers at work, and every part o
 lint: setup ## Check style, and that nothing is unused
 	@$(QUIETLY) biome check .
 	@$(QUIETLY) knip
+	@$(QUIETLY) knip --production --workspace . --include files,dependencies,unlisted
 
 format: setup ## Put the sources into shape
 	@$(NODE) biome check --write .
