@@ -34,7 +34,7 @@ export interface DiffTasks {
     readonly given: { readonly a: HtmlDocument; readonly b: HtmlDocument; readonly rules: DiffRules };
     readonly found: HtmlDiff;
   };
-  /** Of two JSON texts, without the fields of their objects that are ignored. */
+  /** Compares two JSON texts, leaving out the ignored fields of their objects. */
   readonly json: {
     readonly given: { readonly a: string; readonly b: string; readonly ignoredFields: readonly string[] };
     readonly found: JsonDiff;

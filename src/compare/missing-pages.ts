@@ -21,9 +21,9 @@ const REDIRECTED = 'duplicate.redirect:';
 /** Why URLs are in one of two crawls only. */
 export interface Absences {
   keyOf(url: string): UrlKey | null;
-  /** Of a URL that the crawl does not know; `foundOn` led to it in the other crawl. */
+  /** Says why the crawl lacks a URL that it never saw; `foundOn` led to the URL in the other crawl. */
   ofUnknown(job: Job, foundOn: string | null, isSeed: boolean): Promise<Absence>;
-  /** Of a URL that redirects to a page that the crawl has under its own URL; null for any other. */
+  /** Says why the crawl lacks a URL that redirects to a page which it has under another URL; null for any other URL. */
   redirectOf(entry: SitePage): Absence | null;
   /** The final URL of the later page, when it is not that of the earlier one; else null. */
   movedTo(before: string, now: string): string | null;

@@ -27,7 +27,7 @@ export interface ChangeSide {
   readonly taskId: TaskId;
   readonly finalUrl: string;
   readonly statusCode: number | null;
-  /** Epoch milliseconds. */
+  /** When the page was fetched, in epoch milliseconds. */
   readonly fetchedAt: number;
   readonly title: string | null;
   readonly price: number | null;
@@ -51,18 +51,18 @@ export type ShownComparison = Omit<PageComparison, 'picture'> & { readonly pictu
 export interface SiteChange {
   readonly type: ChangeType;
   readonly url: string;
-  /** Of a page that has moved: where it was. */
+  /** For a page that has moved, the URL where it was before. */
   readonly previousUrl: string | null;
   readonly previous: ChangeSide | null;
   readonly current: ChangeSide | null;
   /** Epoch milliseconds: when the page was fetched, else when the crawl ended. Null: the crawl before does not know it. */
   readonly previousAt: number | null;
   readonly currentAt: number;
-  /** Of ADDED and REMOVED, what proves it; of NOT_COVERED, what is in the way; else null. */
+  /** For ADDED and REMOVED, what proves the change; for NOT_COVERED, what prevents a proof; else null. */
   readonly reason: MissingReason | null;
   /** Names of what changed: fields, `text`, `markdown`, selectors, `screenshot`. */
   readonly changed: readonly string[];
-  /** Null where the two pages were not compared. */
+  /** Null when the two pages were not compared. */
   readonly comparison: ShownComparison | null;
 }
 

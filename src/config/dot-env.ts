@@ -6,7 +6,7 @@ import { environmentName, settingNames, settingsSchema } from './settings.ts';
 export interface IgnoredSettings {
   readonly path: string;
   readonly distrust: Distrust;
-  /** Names of variables. */
+  /** Names of the variables that are ignored. */
   readonly variables: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface DotEnv {
 
 const NOTHING: DotEnv = { variables: {}, ignored: null };
 
-/** Whether the setting counts from the `.env` of a folder that nobody has trusted. */
+/** Tells whether the setting counts from the `.env` of a folder that is not trusted. */
 export const isFromAnyFolder = (name: (typeof settingNames)[number]): boolean =>
   settingsSchema.shape[name].meta()?.fromAnyFolder === true;
 

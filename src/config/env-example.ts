@@ -6,7 +6,7 @@ export interface DocumentedSetting {
   /** As it is written in a `.env` file; null when the setting is unset by default. */
   readonly defaultValue: string | null;
   readonly description: string;
-  /** Whether it counts from the `.env` of a folder that nobody has trusted. */
+  /** Whether the setting counts from the `.env` of a folder that is not trusted. */
   readonly isFromAnyFolder: boolean;
 }
 

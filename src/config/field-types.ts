@@ -20,7 +20,7 @@ export const keyText = z
   .regex(/^\P{Cc}*$/u, 'must have no line breaks or other control characters, which no header can carry');
 
 /**
- * For `meta`: the setting counts from the `.env` of a folder that nobody has trusted. Only amounts and choices of words whose
- * worst value costs time: nothing that names code, a place or an address, opens a guard, spends or deletes.
+ * For `meta`: the setting counts from the `.env` of a folder that is not trusted. Only amounts and choices of words
+ * whose worst value costs time: nothing that names code, a place or an address, opens a guard, spends or deletes.
  */
 export const FROM_ANY_FOLDER = { fromAnyFolder: true } as const;

@@ -34,7 +34,10 @@ export interface TrustedFile {
   readonly state: 'trusted' | 'changed' | 'gone';
 }
 
-/** Whoever can change this folder has the program run what they like. */
+/**
+ * The folder of the program itself: an account that can change it has the program run any code, so trust adds
+ * nothing.
+ */
 const PROGRAM_FOLDER = resolve(import.meta.dirname, '../..');
 const FOR_ALL_TO_WRITE = 0o002;
 const REASONS: Readonly<Record<Distrust, string>> = {

@@ -129,7 +129,7 @@ export function givenSettings(environment: NodeJS.ProcessEnv, cwd: string): Read
   return new Set(given.keys());
 }
 
-/** `dataDir` → `--data-dir`. */
+/** Turns the name of a setting into its option: `dataDir` becomes `--data-dir`. */
 function optionName(setting: string): string {
   return `--${setting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

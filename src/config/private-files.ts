@@ -22,7 +22,7 @@ export function makePrivateFile(path: string): void {
     // An existing file is not opened: closing it would end a lock that this process holds on it.
     closeSync(openSync(path, 'wx', PRIVATE_FILE));
   } catch {
-    // See above.
+    // The program that uses the file reports the problem, see above.
   }
 }
 

@@ -13,7 +13,7 @@ export interface RedisPlace {
    * sentinels, which know the server that is the primary now.
    */
   readonly kind: 'server' | 'cluster' | 'sentinel';
-  /** At least one. */
+  /** Addresses of the servers, at least one. */
   readonly hosts: readonly [RedisHost, ...RedisHost[]];
   /** Empty without one, as is the password. */
   readonly username: string;

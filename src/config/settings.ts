@@ -349,7 +349,7 @@ export function drainNoticeOf({ drainNoticeMs, role }: Pick<Settings, 'drainNoti
 
 export const settingNames = Object.keys(settingsSchema.shape) as readonly (keyof Settings)[];
 
-/** `dataDir` → `SCRAPIFIE_DATA_DIR`. */
+/** Turns the name of a setting into its variable: `dataDir` becomes `SCRAPIFIE_DATA_DIR`. */
 export function environmentName(setting: string): string {
   return `SCRAPIFIE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }

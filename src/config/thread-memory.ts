@@ -17,7 +17,7 @@ export function keepThreadLimits(firstCollectionMb = FIRST_COLLECTION_MB): void 
 /** What threads have that are started as usual; null before `keepThreadLimits`. */
 let keptMb: number | null = null;
 
-/** Of threads that are started from now on; 0: as V8 has it by itself. */
+/** Sets the size of the old space at which collection begins, for threads started from now on; 0 leaves it to V8. */
 const collectFrom = (megabytes: number) => setFlagsFromString(`--initial-old-space-size=${megabytes}`);
 
 /**

@@ -18,9 +18,9 @@ export interface Deliverer {
 export type Deliverers = ReadonlyMap<string, Deliverer>;
 
 export interface OutgoingMessage {
-  /** Of the event: the same in each attempt, so that a receiver can tell a repeated message. */
+  /** Id of the event. Each attempt has the same, so that a receiver can recognize a repeated message. */
   readonly id: string;
-  /** Such as `job.completed`. */
+  /** Type of the event, such as `job.completed`. */
   readonly type: string;
   /** The address that the webhook was made with, and its headers. */
   readonly url: string;

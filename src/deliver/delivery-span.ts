@@ -18,7 +18,7 @@ export function sendInSpan(
     'scrapifie.webhook.id': webhook.id,
     'scrapifie.webhook.format': webhook.format,
     'scrapifie.attempt': attempts + 1,
-    // Of an e-mail address, and of addresses of plug-ins, nothing is told.
+    // The span names no e-mail address and no address of a plug-in, since both may be private.
     ...(data.url.startsWith('http') ? serverAttributes(data.url) : {}),
   };
   const span = startSpan(`deliver ${event.type}`, { kind: SpanKind.CLIENT, attributes }, parent);

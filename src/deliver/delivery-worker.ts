@@ -25,9 +25,9 @@ export interface DeliveryWorkerDeps {
   readonly contents: ContentsParts;
   /** By the store's clock. */
   readonly now: () => number;
-  /** Monotonic milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly clock: () => number;
-  /** From 0 to below 1. */
+  /** Chance, as a number from 0 to below 1. */
   readonly random: () => number;
   readonly pause: (ms: number) => Promise<unknown>;
   readonly logger: Logger;

@@ -25,7 +25,7 @@ const MOST_PER_ADDRESS = 3;
 const MOST_PER_ACCOUNT = 20;
 const MOST_PER_DAY = 1_000;
 
-/** Null where there is no server for e-mail. A domain of the settings stands for its subdomains as well. */
+/** Returns null when no server for e-mail is configured. A domain in the settings stands for its subdomains as well. */
 export function mailRulesOf({
   smtpUrl,
   mailAllowed,

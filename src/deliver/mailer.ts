@@ -14,7 +14,7 @@ export interface Mail {
 }
 
 export interface MailAnswer {
-  /** Of SMTP; null when no answer came. */
+  /** Status code of SMTP; null when no answer came. */
   readonly code: number | null;
   readonly answer: string;
   /** Null when the server has accepted the message. */
@@ -22,7 +22,7 @@ export interface MailAnswer {
 }
 
 export interface MailerOptions {
-  /** `smtp://user:password@host:587`, or `smtps://`. */
+  /** Address of the server: `smtp://user:password@host:587`, or `smtps://`. */
   readonly url: string;
   readonly from: string;
   readonly timeoutMs: number;

@@ -9,7 +9,7 @@ const MOST_RETRY_AFTER_MS = 3_600_000;
 export const RETRY_PERIOD_MS = 3 * 86_400_000;
 
 export interface FailedAttempts {
-  /** From 1. */
+  /** Number of attempts that have failed, 1 or more. */
   readonly count: number;
   readonly firstAt: number;
   /** What the last answer asked for; null when it did not. */

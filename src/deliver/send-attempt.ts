@@ -29,7 +29,7 @@ const HIDDEN = '[hidden]';
 export interface SenderParts {
   /** Behind the address guard. */
   readonly web: Engine;
-  /** Null where there is no server for e-mail. */
+  /** Sends e-mail; null when no server for e-mail is configured. */
   readonly mailer: Mailer | null;
   /** Channels of plug-ins, by full name. */
   readonly deliverers?: Deliverers;

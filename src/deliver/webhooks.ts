@@ -107,7 +107,7 @@ export interface WebhooksDeps {
 
 const MOST_TRIES = 10;
 const MOST_FORMER_SECRETS = 4;
-/** Of one account, without those of single jobs. Requests at the same moment may make a few more. */
+/** Webhooks of one account, without those of single jobs. Requests at the same moment may make a few more. */
 const MOST_WEBHOOKS = 100;
 
 /**
@@ -377,7 +377,10 @@ export function createWebhooks({ store, vault, now, mail, deliverers }: Webhooks
   };
 }
 
-/** One for the request that makes the webhook, however often it is repeated. */
+/**
+ * The id of the message that asks an address to confirm, the same however often the request that makes the webhook is
+ * repeated.
+ */
 const confirmationId = (id: WebhookId): DeliveryId => `dl_confirm_${id}` as DeliveryId;
 
 export const newWebhookId = (): WebhookId => `wh_${randomUUID()}` as WebhookId;

@@ -9,7 +9,7 @@ export type FieldType = 'text' | 'number' | 'boolean' | 'list' | 'object' | 'non
 export interface FieldChange {
   readonly field: string;
   readonly kind: 'added' | 'removed' | 'changed';
-  /** Of the later value; of a field that was removed, of the earlier one. */
+  /** Type of the later value; for a field that was removed, type of the earlier value. */
   readonly type: FieldType;
   readonly before: unknown;
   readonly after: unknown;

@@ -13,7 +13,7 @@ export interface HtmlChange {
 }
 
 export interface HtmlDiff {
-  /** Empty: nothing changed. */
+  /** What changed; empty when nothing did. */
   readonly changes: readonly HtmlChange[];
   /**
    * The later document with removed text in `del` and added text in `ins`. Only plain elements and the attributes `href`,
@@ -38,7 +38,7 @@ const KEPT: ReadonlySet<string> = new Set(
     'i img kbd li main mark nav ol p pre q s samp section small span strong sub sup table tbody td tfoot th thead time tr u ul var'
   ).split(' '),
 );
-/** They hold one text at most, and no text of a neighbour may be drawn into them. */
+/** Elements that hold one text at most: no text of a neighbour may be drawn into them. */
 const IN_TEXT: ReadonlySet<string> = new Set(
   'a abbr b cite code em i kbd mark q s samp small span strong sub sup time u var'.split(' '),
 );

@@ -32,7 +32,7 @@ export interface PictureDiff extends PictureSummary {
   readonly picture: Uint8Array | null;
 }
 
-/** Of the padded picture; three of this size are in memory at once, 4 bytes a pixel. */
+/** Limit for the padded picture; three of this size are in memory at once, with 4 bytes a pixel. */
 export const MOST_PIXELS = 12_000_000;
 const MOST_SIDE = 32_767;
 const MOST_BYTES = 67_108_864;

@@ -19,7 +19,7 @@ export interface PageView {
   /** The decoded body; null for a body that is not text, or is not kept. */
   readonly body: string | null;
   readonly isHtml: boolean;
-  /** Of the whole visible text, as the crawl computed it; null where it is not known. */
+  /** Hash of the whole visible text, as the crawl computed it; null when it is not known. */
   readonly textHash: string | null;
   readonly fields: PageFields;
   /** PNG; null without one. */

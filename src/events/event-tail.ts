@@ -66,7 +66,7 @@ export class EventTail {
     this.#lookBy(0);
   }
 
-  /** Of the stream of a job: undefined before the first look, null when it does not exist. */
+  /** The job whose stream this is: undefined before the first look at the store, null when the job does not exist. */
   get job(): Job | null | undefined {
     return this.#job;
   }
@@ -78,7 +78,7 @@ export class EventTail {
   get now(): () => number {
     return this.#deps.now;
   }
-  /** Of the last look at the store. */
+  /** Version of the data at the last look at the store. */
   get version(): number {
     return this.#version;
   }

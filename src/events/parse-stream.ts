@@ -1,6 +1,6 @@
 /** An event as a client of a stream gets it. */
 export interface StreamEvent {
-  /** Of the last event that had one; null before the first. What `Last-Event-ID` takes. */
+  /** Id of the last event that had one, as `Last-Event-ID` takes it; null before the first. */
   readonly id: string | null;
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;

@@ -28,7 +28,7 @@ export interface StreamSlice {
   readonly isFull: boolean;
   /** Events that came after the position were removed because of their age. */
   readonly hasGap: boolean;
-  /** Of the last event up to `next`; null when there is none. */
+  /** Type of the last event up to `next`; null when there is none. */
   readonly lastType: EventType | null;
   /** When a job of the stream ended last, as far as its events up to `next` tell; null when none of them does. */
   readonly lastEndAt: number | null;

@@ -88,7 +88,7 @@ describe('many bodies at once', () => {
     const engine = engineWith(loadWreq);
     const url = `https://shop.example:${site.port}/`;
     const most = await fetchAll((held) => get(engine, url, { ...MORE, identity: IDENTITY, held }));
-    // They share a connection, and go on together.
+    // The requests share a connection, so that all of them pause and go on together.
     expect(most).toBeLessThan(BODIES * ONE_BODY_BYTES);
   });
 });

@@ -35,7 +35,7 @@ export type Alphabet = keyof typeof ALPHABETS;
 /** Signs of every language that texts set with care have. */
 const SIGNS = '\u00a0«»“”„‘’‚–—…•·©®™°€£§№×−½²';
 const SIGN_SHARE = 0.12;
-/** Of the letters that the table has in small only, this share is written large. */
+/** The share of capitals among letters for which the table has small ones only. */
 const LARGE_SHARE = 0.06;
 
 /** Natural logarithms of the probability of each character that the language has. */

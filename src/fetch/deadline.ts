@@ -2,7 +2,7 @@ import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 
 /** The time limit of one attempt. Its clock can be stopped while a caller decides. */
 export class Deadline {
-  /** Aborts with TASK_TIMEOUT. */
+  /** Aborts with TASK_TIMEOUT when the time is over. */
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
   readonly #what: string;
@@ -20,7 +20,7 @@ export class Deadline {
     this.#run();
   }
 
-  /** In whole milliseconds. */
+  /** The time that is left, in whole milliseconds. */
   get remainingMs(): number {
     const spent = this.#timer === null ? 0 : performance.now() - this.#since;
     return Math.max(0, Math.ceil(this.#leftMs - spent));

@@ -62,7 +62,7 @@ export interface FetchRequest {
   readonly key?: string | undefined;
   /** Only for engines that render pages. */
   readonly render?: RenderWish | undefined;
-  /** Of a session: put in place before the page's own scripts run. Only for engines that show pages. */
+  /** Local storage of a session, put in place before the page's own scripts run. Only for engines that show pages. */
   readonly storage?: BrowserStorage | undefined;
   /** Return cookies and local storage as they are at the end. Only for engines that show pages. */
   readonly wantsStorage?: boolean | undefined;
@@ -111,7 +111,7 @@ export interface Validators {
 }
 
 export interface FetchResponse {
-  /** As requested. */
+  /** The URL as it was requested. */
   readonly url: string;
   /** Where the answer came from, without fragment. */
   readonly finalUrl: string;

@@ -2,7 +2,7 @@ import type { PluginPart } from '../config/plugin-part.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import type { IdentityKind } from './identity.ts';
 
-/** Those that ask hosts. */
+/** The engines that send requests to hosts; `replay` reads an archive instead. */
 export const WEB_ENGINES = ['http', 'browser', 'flaresolverr', 'stealth', 'firecrawl'] as const;
 export const ENGINE_NAMES = [...WEB_ENGINES, 'replay'] as const;
 /**
@@ -51,7 +51,7 @@ export interface Attempt {
    * that failed, and says nothing about the host it led to.
    */
   readonly ledOn?: true;
-  /** Of an attempt that led on: the URLs that answered with redirects, in order. */
+  /** For an attempt that led on, the URLs that answered with redirects, in order. */
   readonly redirects?: readonly { readonly url: string; readonly statusCode: number }[];
   /** How much was read, where that helps to judge whether rendering is worth it. */
   readonly yield?: PageYield;
@@ -73,7 +73,7 @@ export interface Attempt {
 }
 
 export interface AttemptExtras {
-  /** Of a language model, those of the question and of the answer together. */
+  /** Tokens of the questions to a language model and of its answers together. */
   readonly tokens?: number;
   /** Puzzles that a solver service was paid for. */
   readonly solverCalls?: number;

@@ -13,7 +13,7 @@ export interface AuditEntry {
 
 /** An entry in its place in the log. */
 export interface AuditRecord extends Omit<AuditEntry, 'action'> {
-  /** One of `AUDIT_ACTIONS`, or an action of an earlier version. */
+  /** An action of `AUDIT_ACTIONS`, or an action of an earlier version. */
   readonly action: string;
   /** 1 for the first entry; no number is left out. */
   readonly seq: number;

@@ -16,7 +16,7 @@ export interface EventPlace {
 
 const CURSOR = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})-([0-9a-z]{1,11})$/;
 
-/** Before every event. */
+/** The place before the first event: a reader that begins here gets every event. */
 export const FIRST_CURSOR = '0-0-0' as EventCursor;
 
 export const eventCursorOf = ({ era, tx, seq }: EventPlace): EventCursor =>

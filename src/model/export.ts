@@ -84,7 +84,7 @@ export interface Export extends NewExport {
   /** Written so far; all of them once it is ready. */
   readonly rows: number;
   readonly sizeBytes: number;
-  /** Of the file, in hex; null until it is ready. */
+  /** SHA-256 of the file, in hex; null until the file is ready. */
   readonly sha256: string | null;
   readonly error: ExportError | null;
   readonly createdAt: number;

@@ -27,7 +27,7 @@ export interface PartOptions {
 
 /** The main content of a page. */
 export interface ContentRecord {
-  /** Null for documents other than web pages. */
+  /** The main content as HTML; null for documents other than web pages. */
   readonly html: string | null;
   readonly text: string;
   readonly title: string | null;

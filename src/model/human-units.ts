@@ -34,5 +34,5 @@ export const describeCount = (count: number, noun: string): string =>
 export const describeSpeed = (perSecond: number): string =>
   perSecond >= 100 ? String(Math.round(perSecond)) : perSecond.toFixed(1);
 
-/** `2026-11-17 02:09:52 UTC`. */
+/** Formats a time for people, such as `2026-11-17 02:09:52 UTC`. */
 export const describeTime = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;

@@ -10,7 +10,7 @@ export interface Identity {
   readonly region: string;
   readonly userAgent: string;
   readonly clientHints: ClientHints;
-  /** `navigator.platform`. */
+  /** What scripts read as `navigator.platform`. */
   readonly platform: string;
   readonly screen: Screen;
   readonly viewport: Viewport;

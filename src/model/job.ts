@@ -144,7 +144,7 @@ export interface JobOptions extends DerivedOptions {
   readonly scope: Scope;
   /** The crawl before, whose pages are asked for only if they changed. Missing: all pages are asked for. */
   readonly refreshes?: JobId;
-  /** Missing: none. */
+  /** Options for parts of the site, by pattern of the URL; missing means that all pages have the options of the job. */
   readonly routes?: readonly Route[];
   readonly budgets: Budgets;
   /** Most fetches of this job under way at once, over all its hosts. Null: no limit of its own. */
@@ -167,8 +167,8 @@ export interface JobOptions extends DerivedOptions {
   /** The webhook that the events of this job are sent to; missing: those of the account. */
   readonly webhookId?: WebhookId | undefined;
   /**
-   * Of the job of a monitor: 0 or missing is a check by the schedule; higher ones look again at pages that the check before
-   * was not sure of.
+   * For the job of a monitor: 0 or missing is a check by the schedule; a higher number looks again at the pages that
+   * the check before was not sure of.
    */
   readonly monitorRound?: number | undefined;
   /** What an API of another shape needs to show the job as its clients expect; no other part reads it. */
@@ -222,7 +222,7 @@ export interface JobCounters {
   readonly bytes: number;
   /** Time that browsers worked on attempts. */
   readonly browserMs: number;
-  /** Of `bytes`, those that came through proxies. */
+  /** How many of `bytes` came through proxies. */
   readonly proxyBytes: number;
 }
 

@@ -57,9 +57,9 @@ export interface SlotValue {
   /** Checks that saw it, and the first of them. */
   readonly seen: number;
   readonly firstCheck: number;
-  /** It came when the contents of the slot had been known for a while. */
+  /** The content came when the contents of the slot had been known for a while. */
   readonly isLate: boolean;
-  /** It was told, or was what the page had when the monitor began. */
+  /** The content was reported as a change, or the page had it when the monitor began. */
   readonly isTold: boolean;
   /** As many checks in a row as confirm a change have seen it. */
   readonly isSteady: boolean;
@@ -94,7 +94,7 @@ export interface PageState {
 export interface PageSource {
   readonly jobId: JobId;
   readonly taskId: TaskId;
-  /** Of the body. */
+  /** Hash of the body; null where no body is stored. */
   readonly contentHash: ContentHash | null;
 }
 
@@ -133,7 +133,7 @@ export interface MonitorSummary {
   readonly pages: number;
   readonly changes: number;
   readonly failed: number;
-  /** Of a site: the crawl is proven to have covered it. */
+  /** For the monitor of a site: the crawl is proven to have covered the site. */
   readonly isCovered: boolean;
   /** A check has covered the site before, so that a page that was not there then is a new one. */
   readonly hasBaseline: boolean;

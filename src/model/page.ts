@@ -65,7 +65,7 @@ export interface XhrRecord {
   readonly isTooLarge: boolean;
   /** The answer, when it is short and text. */
   readonly text?: string;
-  /** Any other answer. */
+  /** An answer that is long or no text, stored apart. */
   readonly body?: ArtifactRef;
 }
 
@@ -124,7 +124,7 @@ export interface ResponseRecord {
   readonly outcome: OutcomeKind;
   /** What decided the outcome; missing for a page that is plainly ok. */
   readonly evidence?: string;
-  /** Of the last response, names in lower case; cookies are in `cookies`. */
+  /** Headers of the last response, with names in lower case. Cookies are in `cookies`. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly cookies?: readonly SetCookie[];
   /** In the order they were followed, over all hosts; missing when there was none. */

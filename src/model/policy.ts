@@ -18,7 +18,7 @@ export type Consent = 'robots' | 'stealth' | 'captcha' | 'identity';
 
 /** How one host is treated: the default, overlaid by every entry that matches it, most specific last. */
 export interface HostPolicy {
-  /** Null: unlimited. */
+  /** The most requests per second; null means that the rate has no limit. */
   readonly ratePerSecond: number | null;
   /** Requests that may follow each other without a pause after an idle time. */
   readonly burst: number;

@@ -67,7 +67,7 @@ const enginePrice = (engine: EngineName, { engines }: PriceTable): number =>
 /** What an installation can do for the hosts of a job at all. */
 export interface DearestMethod {
   readonly engines: ReadonlySet<EngineName>;
-  /** Of the operator's proxies. */
+  /** Tiers of the operator's proxies. */
   readonly proxyTiers: readonly ProxyTier[];
   readonly hasSolver: boolean;
 }

@@ -39,7 +39,7 @@ export const PAGE_COLUMN_FIELDS = {
 } as const;
 export type PageColumnField = keyof typeof PAGE_COLUMN_FIELDS;
 
-/** Of the packed record of a page: read page by page, see `SCANNED_FIELDS`. */
+/** Fields that stand in the packed record of a page, and are read page by page, see `SCANNED_FIELDS`. */
 const PAGE_RECORD_FIELDS = {
   description: field('text', 'meta description'),
   language: field('text', 'language that the page declares'),

@@ -31,7 +31,7 @@ export interface HumanManner {
 }
 
 export interface RenderDevice {
-  /** In CSS pixels. */
+  /** Size of the window in CSS pixels. */
   readonly viewport?: { readonly width: number; readonly height: number } | undefined;
   /** A phone: touch, a narrow window unless `viewport` says otherwise, and `Mobile` in the user agent. */
   readonly isMobile?: boolean | undefined;
@@ -147,7 +147,7 @@ export interface FillGuard extends CredentialHosts {
 
 export interface ScreenshotOptions {
   readonly fullPage?: boolean | undefined;
-  /** Of this element alone. */
+  /** CSS selector of an element: the picture shows this element alone. */
   readonly selector?: string | undefined;
   readonly format?: 'png' | 'jpeg' | undefined;
   /** 0 to 100, for jpeg. */
@@ -172,7 +172,7 @@ export interface CapturedXhr {
 export interface ActionResult {
   readonly type: RenderAction['type'];
   readonly ms: number;
-  /** Of evaluate: what the script returned, as JSON has it. */
+  /** For an action of type `evaluate`, what the script returned, as JSON has it. */
   readonly value?: unknown;
   readonly picture?: Picture;
 }

@@ -89,7 +89,7 @@ export interface ScheduleRun {
   readonly reason: string | null;
   /** The id that its job has or would have. */
   readonly jobId: JobId;
-  /** Of missed ticks: the last, and how many there were. */
+  /** For a run that stands for missed ticks: when the last of them was due, and how many there were. */
   readonly missed: { readonly lastAt: number; readonly count: number } | null;
   readonly createdAt: number;
   readonly settledAt: number | null;

@@ -23,7 +23,7 @@ export const searchTextOf = (
   bodyText: () => string = () => '',
 ): string => content?.text ?? text ?? searchText ?? (bodyText() || (markdown ?? ''));
 
-/** Null for a page that is not searched for: a block, a login wall, an error page, or nothing to read. */
+/** Returns null for a page that is not searched for: a block, a login wall, an error page, or a page without text. */
 export function searchDocumentOf(
   title: string | null,
   packed: Uint8Array,

@@ -19,7 +19,7 @@ export interface Snapshot extends OfferFacts {
   /** Canonical, without what a single job left out. */
   readonly url: string;
   readonly urlKey: UrlKey;
-  /** Of its normalized content: the same for the same content, also at another URL. */
+  /** Hash of the normalized content: the same for the same content, also at another URL. */
   readonly hash: string;
   /** By the store's clock when the page was fetched, the first and the last time that it had this content. */
   readonly firstSeenAt: number;
@@ -43,7 +43,7 @@ export interface Snapshot extends OfferFacts {
   /** The job and the page that saw it first; they may be gone. */
   readonly jobId: JobId;
   readonly taskId: TaskId;
-  /** It may show what stored credentials give access to. */
+  /** The content may show what stored credentials give access to. */
   readonly isPrivate: boolean;
 }
 

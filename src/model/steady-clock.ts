@@ -15,7 +15,7 @@ export interface MachineClocks {
  * changes nothing: the monotonic clock carries it on, and suspensions are added.
  */
 export interface SteadyClock {
-  /** Epoch milliseconds. */
+  /** The current time in epoch milliseconds. */
   readonly now: () => number;
   /**
    * Milliseconds since some moment, at least as many as have passed: a jump of the wall clock forward counts as time

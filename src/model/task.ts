@@ -77,7 +77,7 @@ export interface Task {
    * claimed, later times only for those that it had recorded as started.
    */
   readonly interruptions: number;
-  /** Of these, how often the owner had recorded that nothing else was under way in its process. */
+  /** How many of `interruptions` came while the owner had recorded that nothing else was under way in its process. */
   readonly loneInterruptions: number;
 }
 

@@ -30,16 +30,16 @@ export interface AccountDeletionStore {
 
 /** What is said about retention for one account; null: nothing. */
 export interface AccountRetention {
-  /** By the account itself. */
+  /** The limits that the account set for itself. */
   readonly own: RetentionLimits | null;
-  /** By the operator. */
+  /** The limits that the operator set for the account. */
   readonly operator: RetentionLimits | null;
 }
 
 export interface AccountDeletion {
   readonly id: AccountId;
   readonly startedAt: number;
-  /** That it still has. */
+  /** How many jobs of the account are not deleted yet. */
   readonly jobs: number;
 }
 

@@ -15,7 +15,7 @@ export interface AccountRecordStore {
   createAccount(account: NewAccount, firstKey: NewKey | null): Promise<boolean>;
   /** Null when there is no such account. */
   getAccount(id: AccountId): Promise<Account | null>;
-  /** By id. */
+  /** Lists all accounts in the order of their ids. */
   listAccounts(query: {
     readonly cursor?: string | undefined;
     readonly limit: number;

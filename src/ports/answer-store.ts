@@ -31,7 +31,7 @@ export interface AnswerRef {
 }
 
 export interface AnswerRequest extends AnswerRef {
-  /** Of route and body: the same key with another request is a mistake. */
+  /** Hash of the route and the body: a key that comes again with another request is a mistake of the client. */
   readonly requestHash: string;
   readonly leaseMs: number;
   readonly keptMs: number;

@@ -35,7 +35,7 @@ export interface ApiKey extends NewKey {
 
 /** A key that was found by a secret. Where that is a former one, `expiresAt` is the end of it at the latest. */
 export interface FoundKey extends ApiKey {
-  /** Of its account, what every request needs. */
+  /** What every request needs to know of the key's account. */
   readonly account: { readonly disabledAt: number | null; readonly requestsPerMinute: number | null };
 }
 

@@ -88,8 +88,8 @@ export interface SolverFigures {
   readonly failed: number;
   /** Solutions that sites did not accept. */
   readonly refused: number;
-  /** Over all solutions. */
+  /** Time that all solutions took together. */
   readonly ms: number;
-  /** Over all solutions whose cost is known. */
+  /** Price of all solutions whose cost is known. */
   readonly costUsd: number;
 }

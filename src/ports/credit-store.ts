@@ -30,7 +30,7 @@ export interface CreditStore {
    * would take more than the balance, and then nothing has changed.
    */
   grantCredits(account: AccountId, grant: CreditGrant): Promise<CreditEntry | null>;
-  /** Newest first. */
+  /** Lists grants and charges, the newest first. */
   listCreditEntries(query: CreditEntryQuery): Promise<ListPage<CreditEntry>>;
   /**
    * Adds up to `limit` of the oldest rows of the usage log to the sums that `listUsage` reads, and returns how many.
@@ -59,7 +59,7 @@ export interface Credits extends CreditPlan {
 
 export interface CreditGrant {
   readonly id: string;
-  /** Negative: taken away. */
+  /** How much is added to the balance; a negative number is taken away from it. */
   readonly microcredits: number;
   readonly reason: string;
   readonly key: string | null;

@@ -21,9 +21,9 @@ export interface ExportStore {
   createExport(draft: NewExport): Promise<Export | null>;
   /** Null when there is none, or it belongs to another account. */
   getExport(account: AccountId, id: ExportId): Promise<Export | null>;
-  /** Of any account: for links that are signed with the secret of the export. */
+  /** Finds an export of any account, for links that are signed with the secret of the export. */
   findExport(id: ExportId): Promise<Export | null>;
-  /** Newest first. */
+  /** Lists the exports of an account, the newest first. */
   listExports(query: ExportQuery): Promise<ListPage<Export>>;
   /** Deletes the export and returns what it was, so that its files can be removed. Null when there is none. */
   deleteExport(account: AccountId, id: ExportId): Promise<Export | null>;
@@ -101,6 +101,6 @@ export interface PageKeyQuery {
 export interface PageKey {
   readonly taskId: TaskId;
   readonly url: string;
-  /** Of the body: tells how much of a page has to be held at once. */
+  /** Size of the body, which tells the export how much of a page it has to hold at once. */
   readonly bytes: number;
 }

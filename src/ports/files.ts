@@ -11,7 +11,7 @@ export interface Files {
    */
   read(name: string, range?: ByteRange): AsyncIterable<Uint8Array>;
   has(name: string): Promise<boolean>;
-  /** In no order. */
+  /** Lists the stored files, in no particular order. */
   list(): Promise<readonly StoredFile[]>;
   /** A file that is not there is no error. */
   remove(name: string): Promise<void>;
@@ -21,9 +21,9 @@ export interface Files {
 }
 
 export interface ByteRange {
-  /** The first byte. */
+  /** Offset of the first byte that is wanted. */
   readonly start: number;
-  /** Behind the last byte. */
+  /** Offset behind the last byte that is wanted. */
   readonly end: number;
 }
 

@@ -7,7 +7,7 @@ export interface LakeFiles {
   write(path: string, bytes: Uint8Array): Promise<void>;
   /** Null when there is no such file. */
   read(path: string): Promise<Uint8Array | null>;
-  /** Those that are not there count as removed. */
+  /** Removes the files. Paths at which there is no file count as removed. */
   remove(paths: readonly string[]): Promise<void>;
   /** All files whose path begins with the prefix, which ends with a slash or is empty, in no order. */
   list(prefix: string): AsyncIterable<LakeEntry>;

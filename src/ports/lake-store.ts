@@ -36,7 +36,7 @@ export interface LakeStore {
   }): Promise<readonly LakeSummary[]>;
   /** Records that the manifest of this version lies beside the data. */
   noteManifest(accountId: AccountId, version: number): Promise<void>;
-  /** Of these ids of files, those that the store knows: files of the lake, and removed ones that are not forgotten. */
+  /** Returns those of the ids that the store knows: files of the lake, and removed files that it has not forgotten. */
   knownLakeFiles(ids: readonly string[]): Promise<readonly string[]>;
   /** Files that were replaced before this time, by the store's clock. */
   listRemovedLakeFiles(removedBefore: number, limit: number): Promise<readonly RemovedLakeFile[]>;
@@ -57,19 +57,19 @@ export interface LakePage {
 }
 
 export interface NewLakeFile {
-  /** Unique for good. */
+  /** The id is never used for another file, even after this one is removed. */
   readonly id: string;
   readonly accountId: AccountId;
   readonly table: LakeTable;
-  /** As in the path. */
+  /** The domain as it stands in the path. */
   readonly domain: string;
-  /** `YYYY-MM-DD`. */
+  /** The day that the rows belong to, as `YYYY-MM-DD`. */
   readonly date: string;
-  /** Within the place of the lake. */
+  /** Path of the file within the place of the lake. */
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
-  /** Of the columns, see docs/lake.md. */
+  /** Version of the columns that the file has, see docs/lake.md. */
   readonly schemaVersion: number;
   /** When writing it began, by the store's clock. */
   readonly madeAt: number;
@@ -101,11 +101,11 @@ export interface LakeReplacement {
 
 export interface LakeQuery {
   readonly accountId: AccountId;
-  /** Missing: all. */
+  /** The tables that are wanted; missing means all of them. */
   readonly tables?: readonly LakeTable[] | undefined;
-  /** As in the path. Missing: all. */
+  /** The domains that are wanted, as they stand in the paths; missing means all of them. */
   readonly domains?: readonly string[] | undefined;
-  /** Days, both included. */
+  /** The first and the last day that are wanted; both are included. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly mostFiles: number;
@@ -116,7 +116,7 @@ export interface LakeView {
   readonly files: readonly LakeFile[];
   /** There are more files than were asked for. */
   readonly hasMore: boolean;
-  /** Of jobs that the account's files have, those of which something is hidden. */
+  /** A rule for each job of which the account's files hold rows and some of these rows are hidden. */
   readonly rules: readonly LakeRule[];
 }
 
@@ -125,7 +125,9 @@ export interface LakeRule {
   readonly jobId: JobId;
   /** Pages with a smaller number are hidden, because their records have expired; null: all are, the job or its pages are gone. */
   readonly keepFrom: number | null;
-  /** Of the rows of one task only those of the page with the largest number count: it was stored again. */
+  /**
+   * The pages of a task may have been stored more than once: only the rows of the page with the largest number count.
+   */
   readonly isResumed: boolean;
   /** Its pages were fetched with stored credentials: only readers that may see what these give access to see its rows. */
   readonly isPrivate: boolean;
@@ -137,7 +139,7 @@ export interface LakeSummary {
   readonly accountId: AccountId;
   /** Grows with every change of the files. */
   readonly version: number;
-  /** Of the manifest that lies beside the data; null: none does. */
+  /** Version of the manifest that lies beside the data; null when there is no manifest. */
   readonly manifestVersion: number | null;
   readonly files: number;
   readonly rows: number;

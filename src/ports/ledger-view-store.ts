@@ -115,9 +115,9 @@ export interface LedgerRow {
   readonly attempts: number;
   readonly engine: string | null;
   readonly durationMs: number | null;
-  /** Of all attempts. */
+  /** Price of all attempts together. */
   readonly microcredits: number;
-  /** Of the page, or of the last attempt where no page was stored. */
+  /** Status code of the page, or of the last attempt when no page was stored. */
   readonly statusCode: number | null;
   readonly page: {
     readonly finalUrl: string;
@@ -152,7 +152,7 @@ export interface LedgerCounts {
     readonly skipped: number;
     readonly denied: number;
   }[];
-  /** Of the first `PAGES_PER_COUNT` stored pages, without parameters and in lower case. */
+  /** Counts over the first `PAGES_PER_COUNT` stored pages; content types are in lower case, without parameters. */
   readonly contentTypes: readonly {
     readonly contentType: string | null;
     readonly pages: number;
@@ -180,10 +180,10 @@ export interface LedgerGroup {
   readonly engine: string | null;
   readonly statusCode: number | null;
   readonly urls: number;
-  /** Of the last attempts. */
+  /** Bytes of the last attempt of each URL, summed. */
   readonly bytes: number;
   readonly durationMs: number;
   readonly microcredits: number;
-  /** One of the URLs, and its whole rule. */
+  /** An example from the group: a URL and its whole rule. */
   readonly example: { readonly url: string; readonly rule: string | null };
 }

@@ -21,7 +21,7 @@ export interface MonitorStore {
   createMonitor(monitor: NewMonitor, schedule: NewSchedule, most: number): Promise<Monitor | null>;
   /** Null when there is none, or it belongs to another account. */
   getMonitor(account: AccountId, id: MonitorId): Promise<Monitor | null>;
-  /** Newest first. */
+  /** Lists the monitors of an account, the newest first. */
   listMonitors(query: AccountQuery): Promise<ListPage<Monitor>>;
   /**
    * Replaces what clients may change of the monitor. With `forgetsPages` its next check makes a new baseline. Null when it
@@ -41,7 +41,7 @@ export interface MonitorStore {
   listDueRechecks(limit: number): Promise<readonly DueRecheck[]>;
   /** Takes the pages out, for one caller only: false when another was first or the monitor has other pages to look at. */
   takeRecheck(id: MonitorId, dueAt: number): Promise<boolean>;
-  /** Newest first. */
+  /** Lists the changes of a monitor, the newest first. */
   listMonitorChanges(query: MonitorChangeQuery): Promise<ListPage<MonitorChange>>;
   getMonitorChange(account: AccountId, id: ChangeId): Promise<MonitorChange | null>;
 }
@@ -74,7 +74,7 @@ export interface MonitorPageQuery {
   readonly monitorId: MonitorId;
   /** The URL of the last page that was read; left out: from the beginning. */
   readonly after?: string | undefined;
-  /** Only these. */
+  /** Reads only the pages of these URLs. */
   readonly urls?: readonly string[] | undefined;
   readonly limit: number;
 }
@@ -104,7 +104,7 @@ export interface MonitorCheck {
 /** Pages that a check was not sure of. */
 export interface Recheck {
   readonly dueAt: number;
-  /** Of the job that will look at them. */
+  /** Round of the job that will look at the pages again, see `JobOptions.monitorRound`. */
   readonly round: number;
   readonly urls: readonly string[];
 }
@@ -118,7 +118,7 @@ export interface NewMonitorChange {
   readonly id: ChangeId;
   readonly kind: ChangeKind;
   readonly url: string;
-  /** Of MOVED: where the page was before. */
+  /** For a change of kind MOVED, the URL at which the page was before. */
   readonly fromUrl: string | null;
   readonly title: string | null;
   /** What changed in a sentence. */

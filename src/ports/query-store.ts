@@ -39,7 +39,7 @@ export interface QueryRow {
 
 export interface RecordScan {
   readonly scope: QueryScope;
-  /** Of columns only. */
+  /** A condition on columns alone, since records are not unpacked here. */
   readonly where: QueryCondition | null;
   readonly columns: readonly PageColumnField[];
   /** Pages from this one on; null: from the first. */

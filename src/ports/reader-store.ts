@@ -39,7 +39,7 @@ export interface ReaderRange {
 }
 
 export interface ReaderBatch extends ReaderRange {
-  /** In their order. */
+  /** The events of the batch, in the order of their cursors. */
   readonly events: readonly StoredEvent[];
   /** Events behind the cursor that were looked at, those of other jobs included; `limit` when there may be more. */
   readonly looked: number;

@@ -45,9 +45,9 @@ export interface RetainedJob {
   readonly createdAt: number;
   /** Null while it is going on. */
   readonly finishedAt: number | null;
-  /** URLs that it knows. */
+  /** How many URLs the job knows. */
   readonly urls: number;
-  /** Fetched for it. */
+  /** How many bytes were fetched for the job. */
   readonly bytes: number;
   /** The times that the job was created with. */
   readonly ages: RetentionAges;

@@ -17,7 +17,7 @@ export interface ScheduleStore {
   /** Stores the schedule unless there is one with its id; returns the stored one. */
   createSchedule(schedule: NewSchedule): Promise<Schedule>;
   getSchedule(account: AccountId, id: ScheduleId): Promise<Schedule | null>;
-  /** Newest first. */
+  /** Lists the schedules of an account, the newest first. */
   listSchedules(query: AccountQuery): Promise<ListPage<Schedule>>;
   countSchedules(account: AccountId): Promise<number>;
   /**
@@ -42,7 +42,7 @@ export interface ScheduleStore {
   /** Ends an open run without a job, or has a pending run wait. False when it is not open any more. */
   settleRun(id: RunId, end: RunEnd): Promise<boolean>;
   getRun(account: AccountId, id: RunId): Promise<ReportedRun | null>;
-  /** Newest first. */
+  /** Lists the runs of a schedule, the newest first. */
   listRuns(query: RunQuery): Promise<ListPage<ReportedRun>>;
 }
 

@@ -49,7 +49,7 @@ export const MOST_RANKED = 2_000;
 
 export interface IndexQuery {
   readonly accountId: AccountId;
-  /** Also private pages. */
+  /** Whether private pages are searched as well. */
   readonly hasPrivate: boolean;
   readonly words: SearchQuery;
   readonly host?: string | undefined;

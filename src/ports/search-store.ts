@@ -7,8 +7,8 @@ import type { QueryScope } from './query-store.ts';
  */
 export interface SearchStore {
   /**
-   * Of these pages of a job, those that can be searched for: fetched well, and neither their body nor their record has
-   * expired. Pages that were stored again or deleted since are missing.
+   * Returns those pages of a job that can be searched for: they were fetched well, and neither their body nor their
+   * record has expired. Pages that were stored again or deleted since are missing.
    */
   listSearchPages(jobId: JobId, pageSeqs: readonly number[]): Promise<readonly SearchablePage[]>;
   /** All such pages of jobs with `search`, job by job; `limit` of them at most. */
@@ -16,9 +16,9 @@ export interface SearchStore {
     readonly after: SearchPlace | null;
     readonly limit: number;
   }): Promise<{ readonly pages: readonly SearchablePage[]; readonly next: SearchPlace | null }>;
-  /** Of these pages, those that the scope sees, with their records, in no order. */
+  /** Returns those of the pages that the scope sees, with their records, in no order. */
   readFoundPages(scope: QueryScope, pages: readonly PageRef[]): Promise<readonly FoundPage[]>;
-  /** Of these jobs, those that are still there, each with the first page that can still be searched for. */
+  /** Returns those of the jobs that still exist, each with the first of its pages that can still be searched for. */
   searchJobs(ids: readonly JobId[]): Promise<readonly { readonly id: JobId; readonly firstPage: number }[]>;
 }
 
@@ -44,7 +44,7 @@ export interface SearchablePage extends PageRef {
   readonly title: string | null;
   readonly fetchedAt: number;
   readonly record: Uint8Array;
-  /** Null for a page without one. */
+  /** The stored body; null for a page that has none. */
   readonly body: StoredBody | null;
 }
 

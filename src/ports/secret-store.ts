@@ -31,11 +31,14 @@ export interface SecretQuery {
 
 export interface SecretRecord {
   readonly kind: SecretKind;
-  /** Of the row, in its table. */
+  /** Number of the row in its table. */
   readonly seq: number;
   readonly accountId: AccountId;
-  /** Of a job, webhook or schedule: its id. */
+  /** Name of the credential or the session; for a job, a webhook or a schedule its id. */
   readonly name: string;
-  /** Of a job: its options as JSON, in UTF-8. Of a schedule: its job, likewise. */
+  /**
+   * The sealed data. For a job these are its options as JSON in UTF-8, for a schedule the job that it starts,
+   * likewise.
+   */
   readonly data: Uint8Array;
 }

@@ -22,10 +22,10 @@ export interface PostgresFacts {
 export interface RedisFacts {
   readonly address: string;
   readonly version: string;
-  /** `standalone`, or `cluster`. */
+  /** How the server runs: `standalone` or `cluster`. */
   readonly mode: string;
   readonly isReplica: boolean;
-  /** 0: no limit. */
+  /** The `maxmemory` setting of the server; 0 means that it has no limit. */
   readonly mostMemoryBytes: number;
   readonly usedMemoryBytes: number;
   readonly evictionPolicy: string;

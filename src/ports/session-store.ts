@@ -7,9 +7,9 @@ import type { ListPage } from './store.ts';
 export interface SessionStore {
   /** Stores the session unless the account has one of that name; returns the stored session, ended ones included. */
   openSession(session: NewSession): Promise<StoredSession>;
-  /** Ended ones too. */
+  /** Finds a session by its name, also one that has ended. */
   getSession(account: AccountId, name: string): Promise<StoredSession | null>;
-  /** Newest first, ended ones too. */
+  /** Lists the sessions of an account, the newest first, ended ones included. */
   listSessions(query: AccountQuery): Promise<ListPage<SessionEntry>>;
   /**
    * Replaces the data of the session with this id and version, and counts the use. False when another writer was
@@ -72,7 +72,7 @@ export interface SessionTouch {
 }
 
 export interface SessionChange extends SessionTouch {
-  /** Of the data that the new data was made from. */
+  /** Version of the data that the new data was made from. */
   readonly version: number;
   readonly data: Uint8Array;
 }

@@ -6,13 +6,13 @@ import type { AccountId, KeyId } from '../model/ids.ts';
  * with: the caller looks that key up for each request.
  */
 export interface SignInStore {
-  /** Of one key, the hundred that were used last are kept. */
+  /** Stores a sign-in. Of the sign-ins with one key, the hundred that were used last are kept. */
   addSignIn(signIn: NewSignIn): Promise<void>;
-  /** Null when it is unknown, its time is over, or it was not used for as long as it may be idle. */
+  /** Finds a sign-in. Null when it is unknown, its time is over, or it was unused for longer than `idleMs`. */
   findSignIn(hash: string): Promise<SignIn | null>;
-  /** It is used now. Nothing happens when there is none. */
+  /** Records that the sign-in is used now. Nothing happens when there is no such sign-in. */
   touchSignIn(hash: string): Promise<void>;
-  /** False when there is none. */
+  /** Deletes the sign-in. Returns false when there is no such sign-in. */
   deleteSignIn(hash: string): Promise<boolean>;
   /** Keeps the hash of a link for `lastsMs`. */
   addSignInLink(link: NewSignInLink): Promise<void>;
@@ -23,11 +23,11 @@ export interface SignInStore {
 }
 
 export interface NewSignIn {
-  /** Of the secret in the cookie. */
+  /** Hash of the secret in the cookie. */
   readonly hash: string;
   readonly accountId: AccountId;
   readonly keyId: KeyId;
-  /** Of the secret that the key had then: a rotation ends the sign-in when it ends that secret. */
+  /** Hash of the secret that the key had at the sign-in: a rotation ends the sign-in when it ends that secret. */
   readonly keyHash: string;
   readonly lastsMs: number;
   /** How long it may go unused. */
@@ -41,7 +41,7 @@ export interface SignIn extends Omit<NewSignIn, 'lastsMs' | 'idleMs'> {
 }
 
 export interface NewSignInLink {
-  /** Of the secret in the link. */
+  /** Hash of the secret in the link. */
   readonly hash: string;
   readonly accountId: AccountId;
   readonly lastsMs: number;

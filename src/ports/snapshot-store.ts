@@ -29,7 +29,7 @@ export interface SnapshotStore {
   getSnapshot(account: AccountId, id: SnapshotId): Promise<Snapshot | null>;
   /** Contents of one URL, the one that was seen last first: it is the current one, and the next is the one before it. */
   listSnapshots(query: SnapshotQuery): Promise<ListPage<Snapshot>>;
-  /** Those of a URL, the newest first; or those of a job, in the order in which its pages were stored. */
+  /** Lists the sightings of a URL, the newest first, or those of a job, in the order in which its pages were stored. */
   listSightings(query: SightingQuery): Promise<ListPage<Sighting>>;
   /** Deletes snapshots that were last seen before this time, at most `limit`, and sightings from before it. */
   expireSnapshots(query: SnapshotExpiry): Promise<ExpiredSnapshots>;
@@ -55,7 +55,7 @@ export interface SightedPage
     >,
     Pick<Page, 'taskId'> {
   readonly seq: number;
-  /** Of the last attempt; null where none is known. */
+  /** Outcome of the last attempt; null where it is not known. */
   readonly outcome: OutcomeKind | null;
 }
 
@@ -75,12 +75,12 @@ export interface KnownContent
     'id' | 'urlKey' | 'hash' | 'title' | 'contentHash' | 'contentType' | 'charset' | 'finalUrl' | 'isPrivate'
   > {
   readonly textHash: string;
-  /** Of what the text does not show; null while no other body with the same text was seen. */
+  /** Hash of what the text does not show; null while no other body with the same text was seen. */
   readonly factsHash: string | null;
 }
 
 export interface NewSnapshot extends Omit<Snapshot, 'firstSeenAt' | 'lastSeenAt' | 'timesSeen'> {
-  /** Of the text of the page; of bodies without text, that of the body. */
+  /** Hash of the text of the page; where a body has no text, hash of the body. */
   readonly textHash: string;
   readonly factsHash: string | null;
 }
@@ -126,6 +126,6 @@ export interface SnapshotExpiry {
   readonly accountId: AccountId;
   readonly lastSeenBefore: number;
   readonly limit: number;
-  /** Only counts. */
+  /** Counts what would be deleted, and deletes nothing. */
   readonly isDryRun?: boolean | undefined;
 }

@@ -11,7 +11,7 @@ export type PortableRow = readonly PortableValue[];
 
 export interface TableShape {
   readonly name: string;
-  /** Sorted by name. */
+  /** Names of the columns, in alphabetical order. */
   readonly columns: readonly string[];
   /** The largest number that the table has given to a row by itself; null where it gives none. */
   readonly lastNumber: number | null;

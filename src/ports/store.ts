@@ -111,7 +111,7 @@ export interface JobStore extends StoredPageStore {
     how?: { readonly isUnsynced: boolean },
   ): Promise<CreatedJob>;
   getJob(id: JobId): Promise<Job | null>;
-  /** Newest first. */
+  /** Lists the jobs of an account, the newest first. */
   listJobs(query: JobQuery): Promise<ListPage<Job>>;
   /**
    * Drops ready and waiting tasks; claimed ones go on and are kept when they end. Status `cancelled` at once;
@@ -297,7 +297,7 @@ export interface HostOffer {
 export interface LeaseRef {
   readonly hostId: HostId;
   readonly epoch: number;
-  /** Of the store that gave the lease. */
+  /** The incarnation of the store that gave the lease. */
   readonly incarnation: Incarnation;
 }
 
@@ -381,7 +381,7 @@ export type TaskEnd =
   | { readonly state: 'failed'; readonly rule: string | null; readonly errorCode: ErrorCode }
   /** A retry of the same URL from `readyAt` on. */
   | { readonly state: 'waiting'; readonly readyAt: number; readonly rule: string | null }
-  /** Given back unattempted. */
+  /** The task is given back without an attempt. */
   | { readonly state: 'ready' }
   /** Goes on at another host, where a redirect led. */
   | { readonly state: 'moved'; readonly atUrl: string; readonly hostKey: HostKey; readonly hops: number };

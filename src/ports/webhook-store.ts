@@ -64,7 +64,7 @@ export interface WebhookStore {
   /** Disables the webhook. False when it is disabled already, or gone. */
   disableWebhook(id: WebhookId, reason: DisabledReason): Promise<boolean>;
 
-  /** Newest first. */
+  /** Lists the deliveries of an account, the newest first. */
   listDeliveries(query: DeliveryQuery): Promise<ListPage<Delivery>>;
   /** Null when there is none, or it belongs to another account. */
   getDelivery(account: AccountId, id: DeliveryId): Promise<DeliveryDetail | null>;
@@ -99,9 +99,15 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number];
 export interface NewWebhook {
   readonly id: WebhookId;
   readonly accountId: AccountId;
-  /** It is for this job alone, and stands in place of the account's webhooks there. */
+  /**
+   * The job whose events alone the webhook gets, in place of the account's webhooks; null: the webhook is for no
+   * single job.
+   */
   readonly jobId: JobId | null;
-  /** It is for the events of this monitor alone, besides the account's webhooks. Missing: it is not. */
+  /**
+   * The monitor whose events alone the webhook gets, besides the account's webhooks. Missing: the webhook is for no
+   * single monitor.
+   */
   readonly monitorId?: MonitorId;
   readonly format: WebhookFormat;
   /** Patterns of event types. */
@@ -166,7 +172,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export interface Delivery extends NewDelivery {
   readonly state: DeliveryState;
-  /** Attempts so far. */
+  /** How many attempts were made so far. */
   readonly attempts: number;
   readonly createdAt: number;
   readonly firstAttemptAt: number | null;
@@ -194,7 +200,7 @@ export interface SentRequest {
 export interface AttemptRecord {
   readonly at: number;
   readonly ms: number;
-  /** Of HTTP or SMTP; null when no answer came. */
+  /** Status code of HTTP or of SMTP; null when no answer came. */
   readonly statusCode: number | null;
   readonly error: string | null;
   /** The beginning of the answer's body. */
@@ -223,7 +229,7 @@ export interface ClaimedLane {
 
 export interface AttemptEnd {
   readonly deliveryId: DeliveryId;
-  /** From 1. */
+  /** Number of the attempt; the first is 1. */
   readonly attempt: number;
   readonly record: AttemptRecord;
   readonly request: SentRequest;

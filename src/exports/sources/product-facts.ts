@@ -83,7 +83,7 @@ const field = (value: unknown): Fields => {
   return typeof first === 'object' && first !== null ? (first as Fields) : {};
 };
 
-/** Of `https://schema.org/InStock`, `InStock`. */
+/** Returns the name at the end of a schema.org address: `InStock` for `https://schema.org/InStock`. */
 const lastPart = (value: unknown): string | null =>
   textOf(
     String(value ?? '')

@@ -19,7 +19,7 @@ export interface ExportPage {
  */
 export type PageSource = () => AsyncIterable<ExportPage>;
 
-/** Writes pages. */
+/** Turns the pages of a job into the bytes of a file. */
 export type PageWriter = (pages: PageSource, options: PageWriterOptions) => FileBytes;
 
 export interface PageWriterOptions {

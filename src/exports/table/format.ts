@@ -11,7 +11,7 @@ export type FormatSpec = FormatFacts &
 
 interface FormatFacts {
   readonly format: ExportFormat;
-  /** Of the file, with a dot: also its ending. */
+  /** Ending of the file's name, with its dot. */
   readonly ending: string;
   readonly contentType: string;
 }

@@ -11,7 +11,7 @@ export interface Column {
   readonly type: ColumnType;
 }
 
-/** Of a `number` or `integer` column a number, of a `boolean` one a boolean, else a text. */
+/** A number in columns of type `number` and `integer`, a boolean in `boolean` ones, else a text. */
 export type Cell = string | number | boolean | null;
 
 /** As many cells as the table has columns, in their order. */

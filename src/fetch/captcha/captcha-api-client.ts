@@ -33,7 +33,7 @@ export interface CaptchaApiRequest {
   readonly body?: { readonly contentType: string; readonly text: string };
 }
 
-/** Answers are short. */
+/** The most bytes of one answer: solver services answer with a few hundred. */
 const MOST_BYTES = 1_048_576;
 const CONNECT_MS = 10_000;
 

@@ -14,7 +14,7 @@ import {
 
 export interface TwoCaptchaOptions {
   readonly key: string;
-  /** Of 2Captcha, or of any service that has `in.php` and `res.php` as 2Captcha has. */
+  /** Address of 2Captcha, or of another service that has `in.php` and `res.php` as 2Captcha has. */
   readonly url: string;
   readonly timing?: Partial<SolverTiming> | undefined;
 }

@@ -21,7 +21,7 @@ export interface Observation {
   readonly statusCode: number;
   readonly headers: ResponseHeaders;
   readonly contentType: string | null;
-  /** After decompression. */
+  /** Size of the body after decompression. */
   readonly bytes: number;
   /** The markup or its beginning, after scripts have run where a browser was there; empty for what is not text. */
   readonly html: string;

@@ -2,7 +2,7 @@ import type { MarkupFacts } from '../../extract/scan/markup-facts.ts';
 
 export interface PageFacts {
   readonly title: string | null;
-  /** The first h1. */
+  /** Text of the first `h1` element. */
   readonly heading: string | null;
   /** Characters of visible text. */
   readonly textLength: number;

@@ -29,7 +29,7 @@ export interface StoredCookie {
   readonly value: string;
   /** Without a leading dot. */
   readonly domain: string;
-  /** Not for subdomains. */
+  /** The cookie is sent to this host alone, and not to its subdomains. */
   readonly isHostOnly: boolean;
   readonly path: string;
   readonly isSecure: boolean;
@@ -37,7 +37,7 @@ export interface StoredCookie {
   readonly isHttpOnly: boolean;
   /** Null when the site did not set it. Not used for requests, since no page links to the URLs that are fetched. */
   readonly sameSite: 'strict' | 'lax' | 'none' | null;
-  /** Null for the session: the jar is the session. */
+  /** When the cookie expires; null for a cookie that lasts as long as the session, which is the jar itself. */
   readonly expiresAt: number | null;
 }
 

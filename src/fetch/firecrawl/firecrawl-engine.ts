@@ -83,7 +83,7 @@ class FirecrawlEngine implements Engine {
       'content-type': 'application/json',
       ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
     };
-    // It answers when the page is there, and says nothing until then.
+    // The service sends nothing before the page is there, so the deadline of the attempt is the only time limit.
     this.#pool = new Pool(origin, {
       connections: null,
       headersTimeout: 0,
@@ -189,7 +189,7 @@ function pageOf({ data }: Answer, url: URL, finalUrl: URL, { maxBodyBytes }: Fet
     finalUrl: finalUrl.href,
     statusCode: metadata?.statusCode ?? 200,
     headers: {},
-    // It is text by now, whatever it was on the way.
+    // The service returns the page as text, whatever the charset of the original was.
     contentType: `${type}; charset=utf-8`,
     body,
     wireBytes: body.byteLength,

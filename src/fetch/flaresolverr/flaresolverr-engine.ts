@@ -213,9 +213,10 @@ class SolverEngine implements FlareSolverrEngine {
     if (jar === undefined) return;
     const url = new URL(request.url);
     url.hash = '';
-    // It tells of the page it ended on; of others nothing follows from a cookie that is not named.
+    // FlareSolverr reports the cookies of the page it ended on. If that is another page, a cookie that it does not
+    // name may still exist.
     const names = finalUrl.href === url.href ? fromJar.map(([name]) => name) : [];
-    // What it was given comes back with a wider domain; the jar knows better.
+    // Cookies that FlareSolverr was given come back with a wider domain; the domain in the jar is the right one.
     const given = new Map([...fromJar, ...Object.entries(request.cookies)]);
     updateJar(jar, url, { fromJar: names, given }, cookies, Date.now());
   }

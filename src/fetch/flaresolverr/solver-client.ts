@@ -20,7 +20,7 @@ export interface SolverCookie {
   readonly path: string;
   readonly secure?: boolean;
   readonly httpOnly?: boolean;
-  /** Seconds since 1970. */
+  /** When the cookie expires, in seconds since 1970. */
   readonly expiry?: number;
   readonly sameSite?: 'Strict' | 'Lax' | 'None';
 }
@@ -35,7 +35,7 @@ export type SolverCommand =
 interface PageCommand {
   readonly url: string;
   readonly session: string;
-  /** Milliseconds. */
+  /** Time limit of the command, in milliseconds. */
   readonly maxTimeout: number;
   readonly cookies?: readonly SolverCookie[];
   readonly waitInSeconds?: number;
@@ -46,7 +46,7 @@ const cookieSchema = z.looseObject({
   value: z.string(),
   domain: z.string(),
   path: z.string().default('/'),
-  /** Of its first version. */
+  /** The expiry as version 1 of FlareSolverr names it. */
   expires: z.number().nullish(),
   expiry: z.number().nullish(),
   httpOnly: z.boolean().default(false),
@@ -98,7 +98,7 @@ export class SolverClient {
       'content-type': 'application/json',
       ...loginHeader(address),
     };
-    // It answers when the page is there, and says nothing until then.
+    // FlareSolverr sends nothing before the page is there, so the deadline of the attempt is the only time limit.
     this.#pool = new Pool(origin, {
       connections: null,
       headersTimeout: 0,

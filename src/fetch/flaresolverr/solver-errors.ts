@@ -12,7 +12,10 @@ export function unsupported(what: string): ScrapifieError {
 
 const TIMEOUT = /timeout after/i;
 const BANNED = /has blocked this request|ip is banned/i;
-/** It puts cookies in owner after a first load without them, which has led to another host. */
+/**
+ * FlareSolverr sets cookies after a first load without them. This error means that the load was redirected to another
+ * host.
+ */
 const LED_AWAY = /invalid cookie domain/i;
 const CRASHED =
   /invalid session id|session deleted|disconnected|not reachable|crashed|no such window|window already closed|max retries exceeded/i;

@@ -12,7 +12,7 @@ import type { SessionOwner } from './solver-sessions.ts';
 /** A request as FlareSolverr can be asked for it. */
 export interface SolverOrder {
   readonly url: URL;
-  /** Null for GET. */
+  /** Body of a POST request; null for GET. */
   readonly postData: string | null;
   readonly waitInSeconds: number | null;
   readonly owner: SessionOwner;
@@ -49,7 +49,10 @@ export function orderFor(request: FetchRequest, idOfJar: (jar: CookieJar) => str
   };
 }
 
-/** It makes a form of the body and has a page submit that, from text that is read more than once on the way. */
+/**
+ * Returns the body as FlareSolverr expects it: it fills a form with the fields and submits it, and decodes the text
+ * more than once on the way.
+ */
 function formOf({ headers, body }: FetchRequest, url: URL): string {
   const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type.trim())) {
@@ -58,7 +61,7 @@ function formOf({ headers, body }: FetchRequest, url: URL): string {
   if (body === null || body === '') throw unsupported('post without a body');
   if (new URLSearchParams(body).has('submit')) throw unsupported('post a field with the name submit');
   if (url.href.includes('%')) throw unsupported('post to a URL with percent signs');
-  // It takes a plus for a plus and not for a space.
+  // FlareSolverr sends a plus as a plus sign, and not as the space that it stands for in a form.
   return body.replaceAll('+', '%20');
 }
 

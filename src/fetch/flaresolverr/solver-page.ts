@@ -51,7 +51,7 @@ export function pageResponse(
     finalUrl: finalUrl.href,
     statusCode: solution.status,
     headers: headersOf(solution.headers ?? {}),
-    // It is what the browser made of the page, and always HTML.
+    // The answer is what the browser made of the page, which is always HTML.
     contentType: 'text/html; charset=utf-8',
     body,
     wireBytes: body.byteLength,
@@ -81,7 +81,10 @@ export function cookiesOf({ cookies }: SolverSolution): readonly BrowserCookie[]
   });
 }
 
-/** It tells the cookies of the page it ended on and no local storage: the rest is as it was. */
+/**
+ * FlareSolverr reports the cookies of the page it ended on and no local storage: everything else stays as it was
+ * before.
+ */
 function storageOf(
   solution: SolverSolution,
   { hostname }: URL,

@@ -101,7 +101,7 @@ describe('sessions', () => {
             else if (back !== undefined) lent.push(back);
             await now(Promise.resolve());
           }
-          // Whoever waits is served when those before give back.
+          // Callers that wait are served when those before them give a session back.
           for (let rounds = 0; lent.length + waiting.size > 0; rounds += 1) {
             expect(rounds).toBeLessThan(200);
             const back = lent.shift();

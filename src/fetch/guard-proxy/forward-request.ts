@@ -3,7 +3,7 @@ import { type Duplex, pipeline } from 'node:stream';
 import { type HeadReader, readHeadsOf } from '../http/head-reader.ts';
 import { codeOf, mapError } from '../network-errors.ts';
 
-/** Hop-by-hop headers. */
+/** Hop-by-hop headers, which concern one connection and are not forwarded. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',

@@ -41,7 +41,7 @@ export interface ProxyLogin {
  * is connected to, for every request of a page: frames, workers, sockets and redirects included.
  */
 export interface GuardProxy {
-  /** `http://127.0.0.1:port` */
+  /** Address of the proxy, as `http://127.0.0.1:port`. */
   readonly url: string;
   /** Creates an account whose requests go out directly, or through the upstream proxy. */
   admit(upstream: ProxyEndpoint | null): ProxyLogin;
@@ -70,7 +70,7 @@ export interface GuardProxy {
   wasUnauthorized(url: URL): boolean;
   /** True for the headers of this proxy's own 407, which is a sign of the same restart. */
   isOwnChallenge(headers: ResponseHeaders): boolean;
-  /** Number of accounts. */
+  /** Number of accounts that may use the proxy now. */
   readonly admitted: number;
   close(): Promise<void>;
 }

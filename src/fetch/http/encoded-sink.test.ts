@@ -179,7 +179,7 @@ test('a zstd window beyond what browsers accept is refused, because a decoder wo
     const coded = zstdCompressSync(whole, { params });
     const site = await answer('zstd', coded, 1_048_576);
     const attempt = get(testEngine(), site.origin, { maxBodyBytes: 80_000_000 });
-    // Of a small body the size is known, and no larger window is needed than that.
+    // The size of the small body is known, so no decoder needs a window larger than the body.
     expect(await codeOfFailure(attempt)).toBe(bytes > 10_000_000 ? 'BAD_ENCODING' : 'none 200');
   }
 });

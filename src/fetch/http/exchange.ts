@@ -16,14 +16,14 @@ export const REDIRECT_BODY_BYTES = 65_536;
 const MAX_INTERIM = 20;
 
 export interface ExchangeLimits {
-  /** After decompression. */
+  /** Limit of the body's size after decompression. */
   readonly maxBodyBytes: number;
-  /** See FetchRequest. */
+  /** Has the same meaning as `FetchRequest.isCutAtLimit`. */
   readonly isCutAtLimit?: boolean | undefined;
   readonly maxHeaderBytes: number;
-  /** See FetchRequest. */
+  /** Has the same meaning as `FetchRequest.held`. */
   readonly held?: HeldBytes | undefined;
-  /** See FetchRequest. */
+  /** Has the same meaning as `FetchRequest.mayStart`. */
   readonly mayStart?: (() => boolean) | undefined;
 }
 
@@ -42,7 +42,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   httpVersion: FetchResponse['httpVersion'] = '1.1';
   /** A byte of the response has arrived. */
   hasStarted = false;
-  /** It failed on a connection that had been used before. */
+  /** The exchange failed on a connection that had been used before, so the server may have closed it meanwhile. */
   isStale = false;
 
   readonly #url: URL;
@@ -81,7 +81,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#limits.mayStart?.() === false) {
       this.#fail(new ScrapifieError('CANCELLED', `The request to ${this.#url.host} came too late`));
     }
-    // It was ended while it waited for a connection.
+    // The exchange was ended while it waited for a connection.
     if (this.#failure !== null) controller.abort(this.#failure);
   }
 

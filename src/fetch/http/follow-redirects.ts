@@ -9,14 +9,14 @@ export interface Hop {
   readonly statusCode: number;
   readonly headers: ResponseHeaders;
   readonly body: Body;
-  /** Before decompression. */
+  /** Size of the body before decompression. */
   readonly wireBytes: number;
   readonly httpVersion: FetchResponse['httpVersion'];
 }
 
 /** Makes the requests of a chain, whatever carries them. */
 export interface HopSender {
-  /** Monotonic milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
   /**
    * Asks for where the chain is now and tells the chain what cookies came back. Never follows a redirect. Throws

@@ -23,7 +23,7 @@ export function headersInClear(headers: HeaderList, identity: Identity, { hostna
     const name = headers[index] ?? '';
     let value = headers[index + 1] ?? '';
     if (own.get(name) === value) {
-      // It has a meaning in HTTP/2 only.
+      // The header `priority` has a meaning in HTTP/2 only.
       if (name === 'priority' || (!isTrusted && FOR_SECURE_ORIGINS.test(name))) continue;
       if (!isTrusted && name === 'accept-encoding') value = CODINGS_IN_CLEAR;
     }

@@ -112,7 +112,8 @@ test('connections by way of many proxies stay within the bound', async () => {
   for (const proxy of [...proxies, ...proxies]) {
     await get(engine, `http://shop.example:${site.port}/`, { proxy: proxy.endpoint() });
   }
-  // With room for two of four, nobody comes back to a connection that still stands.
+  // There is room for connections through two of the four proxies, so no request finds an open connection of its own
+  // proxy.
   expect(proxies.map(({ asked }) => asked.length)).toEqual([2, 2, 2, 2]);
 });
 

@@ -19,7 +19,7 @@ const CONTINUE = '100';
 const PROCESSING = '102';
 
 export interface StatusAndHead {
-  /** Another head follows. */
+  /** The response is a 1xx, which another head follows. */
   readonly isInterim: boolean;
   readonly head: Buffer;
 }

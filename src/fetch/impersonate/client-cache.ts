@@ -9,7 +9,7 @@ export interface ClientCacheOptions {
   readonly driver: HandshakeDriver;
   readonly guard: GuardProxy;
   readonly maxClients: number;
-  /** One that is unused for so long is closed. */
+  /** A client that is unused for so long is closed. */
   readonly idleMs: number;
   readonly plan: Pick<ClientPlan, 'connectTimeoutMs' | 'trustsAnyCertificate'>;
 }

@@ -14,12 +14,12 @@ import type { DriverResponse } from './handshake-driver.ts';
 import type { RequestAbort } from './request-abort.ts';
 
 export interface DriverResponseLimits {
-  /** After decompression. */
+  /** Limit of the body's size after decompression. */
   readonly maxBodyBytes: number;
   readonly maxHeaderBytes: number;
   /** Longest silence within the body. */
   readonly bodyTimeoutMs: number;
-  /** See FetchRequest. */
+  /** Has the same meaning as `FetchRequest.held`. */
   readonly held?: HeldBytes | undefined;
   /** Bounds the bytes that the library holds and that have not been read. */
   readonly window: ReadWindow | null;

@@ -85,7 +85,7 @@ export function createPluginEngine(
     if (response.body.byteLength > request.maxBodyBytes) throw bodyLimit(request.maxBodyBytes);
     const isTold = isWhole(answer as FetchResponse | EngineAnswer);
     if (isTold || response.finalUrl === url.href) return response;
-    // It has followed redirects by itself, and the caller decides afterwards.
+    // The engine has followed redirects by itself, so the caller decides about them afterwards.
     if (request.maxRedirects < 1) {
       throw new ScrapifieError('TOO_MANY_REDIRECTS', `${url.host} redirects more than 0 times`);
     }

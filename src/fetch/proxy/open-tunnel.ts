@@ -89,7 +89,7 @@ function createOpener(
       await connected(socket, upstream);
       clearTimeout(timer);
       timer = setTimeout(() => {
-        // It may be waiting for the target, as we do.
+        // The proxy may still be waiting for the target, so the fault may be of either.
         socket.destroy(proxyFailed(upstream, `gave no answer within ${timeoutMs} ms`, 'unclear'));
       }, timeoutMs);
       if (asked !== null) await handshake(socket, upstream, target, asked.port);

@@ -30,7 +30,7 @@ describe.each(PROTOCOLS)('a request through an %s proxy', (protocol) => {
     expect(answer).toEqual({ statusCode: 200, body: '127.0.0.9' });
     expect(site.visitors).toEqual(['127.0.0.9']);
     expect(Object.keys(site.headers())).not.toContain('proxy-authorization');
-    // The name went out as it was: nobody here resolved it.
+    // The proxy was asked for the name, so this process has not resolved it.
     expect(proxy.asked).toEqual([{ username: login[0], host: 'shop.example', port: site.port }]);
   });
 

@@ -60,7 +60,7 @@ test('only a few checks run at a time, and closing ends them without a verdict',
   const { health, outcomes } = watch(endpoints, 80, { maxAtOnce: 3, timeoutMs: 60_000 });
   const running = health.run();
   await expect.poll(() => proxy.asked.length).toBe(3);
-  // Those that wait or run already are not checked twice.
+  // Checks that wait or run already are not started a second time.
   await health.run();
   expect(proxy.asked).toHaveLength(3);
   await health.close();

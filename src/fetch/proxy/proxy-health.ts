@@ -36,7 +36,7 @@ export interface ProxyHealthOptions {
   readonly maxAtOnce?: number;
   readonly tls?: ConnectionOptions | undefined;
   readonly proxyTls?: ConnectionOptions | undefined;
-  /** The pool's clock. */
+  /** The clock of the proxy pool, whose pauses are compared with it. */
   readonly now?: () => number;
 }
 

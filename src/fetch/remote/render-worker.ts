@@ -244,7 +244,7 @@ async function admitAgain({ admission }: RenderCall, ask: Ask | null): Promise<v
   readAdmitted(await ask(question));
 }
 
-/** Of the cookies for this URL, those that are none of the jar's. */
+/** The cookies for this URL that are not in the jar. */
 function givenCookies({ cookies }: RenderCall, jar: CookieJar, url: URL): Record<string, string> {
   const kept = new Set(jar.cookiesFor(url, Date.now()).map(([name, value]) => `${name}=${value}`));
   return Object.fromEntries(cookies.filter(([name, value]) => !kept.has(`${name}=${value}`)));

@@ -121,7 +121,7 @@ export function readPack(bytes: Uint8Array): Rendered {
   return renderedOf(head, parts);
 }
 
-/** Of a pack without parts, which needs no blob. */
+/** Reads the head of a pack without parts, which needs no blob. */
 export function readHeadAlone(message: unknown): Rendered {
   return renderedOf(readHead(message), []);
 }

@@ -6,14 +6,14 @@ import type { RenderCall } from './render-message.ts';
 /** Closes bytes so that only processes of the same installation open them. */
 export interface CallSeal {
   seal(plain: Uint8Array): Uint8Array;
-  /** Null for what another key has closed, or what was changed. */
+  /** Returns null for bytes that were sealed with another key, or changed afterwards. */
   open(sealed: Uint8Array): Uint8Array | null;
 }
 
 export type CallQueue = Pick<Queue, 'call' | 'answer' | 'countAnswerers'>;
 
 interface Sealed {
-  /** Base64. */
+  /** The sealed bytes in Base64. */
   readonly sealed: string;
 }
 

@@ -25,7 +25,7 @@ export interface ConfineOptions {
   readonly isRoot: boolean;
   /** Where a render process begins. */
   readonly entry: string;
-  /** Null where no browser is started here. */
+  /** The program of the browser; null when this machine starts no browser. */
   readonly executablePath: string | null;
   readonly env: Readonly<Record<string, string>>;
   /** Text of /etc/passwd; that of this machine unless told. */

@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
  * content hash (32 bytes) and the bytes.
  */
 export const FRAME_KINDS = [
-  // From the server.
+  // Frames that the server sends.
   'start',
   'call',
   'cancel',
@@ -23,7 +23,7 @@ export const FRAME_KINDS = [
   'state',
   'event',
   'pong',
-  // From both.
+  // Frames that both sides send.
   'blob',
 ] as const;
 export type FrameKind = (typeof FRAME_KINDS)[number];

@@ -53,7 +53,7 @@ export class RenderLane {
   #failures = 0;
   #startableAt = 0;
   #startFailure: string | null = null;
-  /** Of processes that have ended. */
+  /** Figures of the processes that have ended. */
   #past = { launched: 0, launchesFailed: 0, replaced: {} as Readonly<Record<string, number>> };
 
   constructor(options: RenderLaneOptions) {

@@ -31,7 +31,7 @@ export interface ProcessLaunch {
 export interface ProcessLimits {
   /** Resident memory of the process itself, its browsers not counted. */
   readonly maxBytes: number;
-  /** Of JavaScript objects. */
+  /** Limit of the memory of JavaScript objects. */
   readonly maxHeapMegabytes: number;
   /** Between two looks at the process. */
   readonly lookEveryMs: number;
@@ -44,7 +44,7 @@ export interface ProcessLimits {
 
 export interface ProcessEnd {
   readonly reason: string;
-  /** It had said that it was ready. */
+  /** The process had reported that it was ready. */
   readonly wasReady: boolean;
   readonly isExpected: boolean;
   /** Pages that were under way. */
@@ -221,11 +221,11 @@ function killNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone already.
+    // The process has ended already.
   }
 }
 
-/** Null where that cannot be known. */
+/** Resident memory of the process; null where the system does not tell it. */
 async function residentBytes(pid: number | undefined): Promise<number | null> {
   if (pid === undefined) return null;
   const statm = await readFile(`/proc/${pid}/statm`, 'latin1').catch(() => null);

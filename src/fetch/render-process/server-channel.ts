@@ -70,7 +70,7 @@ export class ServerChannel {
   readonly #options: ServerChannelOptions;
   /** Owned by the callers: each leaves with its answer or its signal. */
   readonly #pending = new Map<number, Pending>();
-  /** Bounded by MOST_ASKS. */
+  /** Questions that are being answered, at most MOST_ASKS. */
   readonly #asks = new Map<number, AbortController>();
   #calls = 0;
   #ended: ScrapifieError | null = null;
@@ -89,7 +89,7 @@ export class ServerChannel {
     writeFrame(pipe, 'start', 0, JSON.stringify(options.start));
   }
 
-  /** Calls under way. */
+  /** Number of calls under way. */
   get underWay(): number {
     return this.#pending.size;
   }
@@ -202,7 +202,7 @@ export class ServerChannel {
       case 'answer':
         return MOST_CONTROL_BYTES;
       case 'question':
-        // JSON within JSON.
+        // A question is JSON within JSON, whose quotes are escaped.
         return 2 * MOST_CONTROL_BYTES;
       case 'blob': {
         const call = this.#pending.get(id);

@@ -135,7 +135,7 @@ function codingsIn(headers: HttpHead['headers'], start: Buffer): readonly Coding
 /** The body without the framing of its transfer, where the archive has kept that; else as it is. */
 async function* withoutChunks(block: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pending: Buffer = Buffer.alloc(0);
-  /** Of the chunk, with the line end behind it. */
+  /** Bytes left of the current chunk, with the line end behind it. */
   let left = 0;
   let isFirst = true;
   let isFramed = true;

@@ -11,12 +11,12 @@ export interface Capture {
   readonly id: string;
   readonly file: number;
   readonly offset: number;
-  /** Of its bytes in the file. */
+  /** Length of the record in the file, in bytes. */
   readonly length: number;
-  /** Of the HTTP message in it; null when it holds none. */
+  /** Status code of the HTTP message in the record; null when the record holds no message. */
   readonly statusCode: number | null;
   readonly contentType: string | null;
-  /** Of a revisit: the record with the body, by id, by URL and time, and by digest. */
+  /** For a revisit, the record that has the body, by id, by URL and time, and by digest. */
   readonly refersTo: string | null;
   readonly refersToUrl: string | null;
   readonly refersToAt: number | null;

@@ -86,9 +86,9 @@ interface ScriptFacts {
   readonly userAgent: string;
   readonly deviceMemory: number;
   readonly videoCard: { readonly vendor: string; readonly renderer: string };
-  /** Of `screen`, by name. */
+  /** Values of the properties of `screen`, by name. */
   readonly screen: Readonly<Record<string, number>>;
-  /** Of the window's place and size, by name. */
+  /** Values for the place and size of the window, by name. */
   readonly window: Readonly<Record<string, number>>;
 }
 
@@ -135,7 +135,7 @@ function disguise(facts: ScriptFacts): void {
     const { parent } = scope;
     if (parent !== undefined && parent !== globalThis) above = parent.Function.prototype.toString as Callable;
   } catch {
-    // Another site's frame.
+    // The parent is the frame of another site, whose functions cannot be read.
   }
 
   const show = {

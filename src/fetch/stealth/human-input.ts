@@ -6,7 +6,7 @@ import type { HumanInput, HumanInputSource, Point } from '../browser/actions/ren
 
 export interface HumanInputOptions {
   readonly random: () => number;
-  /** Between actions. */
+  /** How long the pauses between actions are. */
   readonly pauses?: PauseRange | undefined;
 }
 
@@ -123,7 +123,7 @@ interface PathPoint extends Point {
 const POINT_EVERY_PX = 14;
 const FEWEST_POINTS = 6;
 const MOST_POINTS = 60;
-/** Of the way's length, to either side. */
+/** The most that the way bends to either side, as a share of its length. */
 const BEND = 0.2;
 const SHAKE_PX = 1.2;
 const LEAST_MS = 120;

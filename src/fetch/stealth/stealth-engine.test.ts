@@ -243,7 +243,7 @@ describe('a page', () => {
     const between = seen.slice(seen.indexOf(clicks[0] as never), seen.indexOf(clicks[1] as never));
     const travelled = between.filter(([kind]) => kind === 'mousemove');
     expect(travelled.length).toBeGreaterThan(6);
-    // It ends where it clicks, and its way is no jump.
+    // The pointer ends where it clicks, and moves there in steps.
     expect(travelled.at(-1)?.slice(1, 3)).toEqual(clicks[1]?.slice(1, 3));
     const steps = travelled
       .slice(1)

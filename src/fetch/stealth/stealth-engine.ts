@@ -18,7 +18,7 @@ import { type TargetCommands, targetCommandsOf } from './target-commands.ts';
 export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'runtime' | 'userAgent' | 'limits'> {
   /** Called when a page has loaded, to look for a captcha. */
   readonly afterLoad?: BrowserEngineHooks['afterLoad'];
-  /** Between actions. */
+  /** How long the pauses between actions are. */
   readonly pauses?: PauseRange | undefined;
   readonly random?: (() => number) | undefined;
 }
@@ -38,7 +38,7 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
   const { runtime, userAgent, limits, afterLoad, pauses, random = Math.random } = options;
   const hasOwnDisguise = runtime.kind === 'playwright';
   const visits = new WeakMap<BrowserContext, BoundedMap<string, true>>();
-  /** Of the browser that was met last; known once a context was made in it. */
+  /** Version of the last browser that a context was made in; null before the first context. */
   let version: string | null = null;
   const versionMismatches = new WeakSet<object>();
 

@@ -6,7 +6,7 @@ import { createStealthEngine, type StealthEngineOptions } from './stealth-engine
 const found = await findBrowser({ executable: EXECUTABLE, env: {} });
 export const BROWSER_VERSION = found?.version ?? '';
 
-/** A disguised engine whose hands are quick. Whoever asks for it closes it. */
+/** A disguised engine with quick pointer and keys. The test that asks for it closes it. */
 export function lastingStealth(
   options: Partial<BrowserRuntimeOptions> = {},
   more: Partial<StealthEngineOptions> = {},

@@ -89,7 +89,7 @@ function interceptTransport(transport: Transport): TargetCommands {
   const entries = new Map<string, Entry>();
   /** By session; bounded by what the browser has open. */
   const members = new Map<string, Member>();
-  /** Those of ours that were not answered, with the context they concern. */
+  /** Our own commands that were not answered yet, with the context they concern. */
   const asked = new Map<number, { readonly contextId: string; readonly method: string }>();
   let lastId = FIRST_ID;
   const send = transport.send.bind(transport);
