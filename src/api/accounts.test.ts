@@ -162,7 +162,7 @@ describe('keys', () => {
       const refused = await rotate(secret, id, payload);
       expect([refused.statusCode, refused.json().error?.code]).toEqual([403, 'FORBIDDEN']);
     }
-    // Nothing was rotated.
+    // The refused rotation has changed nothing.
     expect((await tenant.get('/v1/keys')).payload).toContain(holder.at('data.prefix'));
     expect((await rotate(tenant.secret, id)).statusCode).toBe(200);
   });

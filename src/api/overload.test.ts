@@ -96,7 +96,7 @@ describe(`${CLIENTS} clients at once`, () => {
         return answer;
       });
     });
-    // Those that are refused do not wait for those that are not.
+    // Requests that are refused do not wait for those that are accepted.
     await expect.poll(() => refused.length, { timeout: 20_000 }).toBe(CLIENTS - 100);
     expect(await openTasks()).toBe(100);
     release();

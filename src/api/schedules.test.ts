@@ -10,7 +10,7 @@ import { newKey, newSecret } from './access/api-key.ts';
 const VAULT_KEY = '5a'.repeat(32);
 const ACCOUNT = 'default' as AccountId;
 const MINUTE_MS = 60_000;
-/** A Friday. */
+/** The start of the tests is a Friday. */
 const START = Date.parse('2027-01-15T08:00:00Z');
 
 const clock = { now: START };

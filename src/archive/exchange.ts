@@ -28,7 +28,7 @@ export interface Exchange {
   /** The rest of a page that a browser has shown; null for any other. */
   readonly rendered: RenderedExchange | null;
   readonly error: { readonly code: ErrorCode; readonly message: string } | null;
-  /** Null for exchanges that became no page: robots.txt, sitemaps, pages that were read for their links alone. */
+  /** Facts of the stored page; null when the exchange became no page: robots.txt, a sitemap, a page that was read for its links alone. */
   readonly page: PageFacts | null;
 }
 

@@ -12,9 +12,9 @@ import { basename, dirname, join } from 'node:path';
  * Every byte is written twice.
  */
 export interface GrowingFile {
-  /** Of what stands under the name. */
+  /** Number of bytes that readers find under the name now. */
   readonly publishedBytes: number;
-  /** Of what stands there after the next `publish`. */
+  /** Number of bytes that readers will find after the next `publish`. */
   readonly bytes: number;
   append(chunk: Uint8Array): Promise<void>;
   /** Resolves when everything that was appended stands under the name, also after a power failure. */

@@ -95,7 +95,7 @@ export interface Found {
   readonly ids: RecordIds;
   /** The number of the last file that is there; 0 when there is none. */
   readonly file: number;
-  /** Those that the notes do not have yet. */
+  /** Names of the files that the notes do not have yet. */
   readonly unnoted: readonly string[];
 }
 

@@ -18,7 +18,7 @@ import {
 
 /** What this process adds to the trace of a job. */
 export interface JobSpans {
-  /** Of the span that made the job. */
+  /** Context of the span that made the job. */
   readonly parent: Context;
   /** Attempts that may still have spans here: the trace of a long crawl must end somewhere. */
   attemptsLeft: number;

@@ -22,7 +22,7 @@ export type UnkeptExchange =
       readonly kind: 'task';
       readonly job: Job;
       readonly task: Task;
-      /** Those of earlier hosts first. */
+      /** The redirects before this exchange; those of earlier hosts come first. */
       readonly redirects: readonly PageRedirect[];
       readonly response: ObservedResponse;
       readonly fetchedAt: number;

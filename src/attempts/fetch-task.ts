@@ -95,7 +95,7 @@ export async function fetchTask(
   let end: TaskEnd | null = null;
   /** Ends the waits of `pass` with the attempt; made for the first of them, because most attempts have none. */
   let over = null as AbortController | null;
-  /** One at a time: two workers may be asking about the same call, and the attempt counts as one request under way. */
+  /** The waits follow one another: two workers may ask about the same call, and the attempt counts as one request. */
   let passing: Promise<void> = Promise.resolve();
   const pass = () => {
     over ??= new AbortController();
@@ -177,7 +177,8 @@ function headersFor(task: Task, running: RunningJob, mayDisguise: boolean) {
   const { page, secretOrigins } = running.job.options;
   const { headers, cookies, crossOriginHeaders } = page;
   if (isEmpty(headers) && isEmpty(cookies)) return { headers, cookies };
-  // Of a long list of URLs, `seeds` has the first ones only.
+  // `secretOrigins` names the origins of a job; without it the start URLs count, and `seeds` has only the first of a
+  // long list.
   const isGiven = secretOrigins === undefined && task.depth === 0 && task.hops === 0;
   const isNamed = isGiven || running.isNamedOrigin(new URL(task.atUrl).origin);
   if (isNamed && mayDisguise) return { headers, cookies };

@@ -268,7 +268,7 @@ function ledOn({ redirects, finalUrl, statusCode }: FetchResponse): Pick<Attempt
   return { ledOn: true, redirects: [...redirects, { url: finalUrl, statusCode }] };
 }
 
-/** Those that led the task to the host where it is now. */
+/** The redirects that led the task to the host where it is now. */
 const redirectsOf = (trace: readonly Attempt[]) =>
   trace.flatMap(({ ledOn, redirects = [] }) => (ledOn === true ? redirects : []));
 

@@ -28,7 +28,7 @@ export interface HostAccess {
   readonly state: HostState;
   /** The state to store, with these requests. */
   stateToStore(): HostState;
-  /** Requests under way. */
+  /** Number of requests under way. */
   readonly inFlight: number;
   /**
    * Until when the answers that the job has had through its caller's proxy ask for a pause; 0 for other jobs, and where

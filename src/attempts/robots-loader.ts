@@ -39,7 +39,7 @@ export interface RobotsLoaderParts {
   readonly now: () => number;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** See HostAccessParts. */
+  /** Has the same meaning as `HostAccessParts.isOurs`. */
   readonly isOurs: () => boolean;
   /** Nothing is to begin any more. */
   readonly stopped: AbortSignal;

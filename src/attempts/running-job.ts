@@ -36,7 +36,7 @@ export interface RunningJob {
   readonly ownAnswers: BoundedMap<HostKey, HostState>;
   /** Pages that asked to log in; only this process counts them, and forgets them with the job. */
   readonly loginWalls: LoginWalls;
-  /** Null where the job has no spans in this process. */
+  /** The spans of the job; null when this process traces none of its attempts. */
   readonly spans: JobSpans | null;
   /** See ReadRequest: raised whenever URLs that were found are not kept. */
   generation: number;

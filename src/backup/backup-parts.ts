@@ -36,7 +36,7 @@ const beginSchema = z.object({
   schema: z.object({ sqlite: count, postgres: count }),
   tables: z.array(table).max(10_000),
   vault: z.object({
-    /** Of the key that seals; null where there is none. */
+    /** Id of the key that seals; null when the installation has no vault. */
     keyId: z.string().max(100).nullable(),
     /** The keys themselves, the one that seals first; null unless they were asked for. */
     keys: z.array(z.string().max(100)).max(1_000).nullable(),
@@ -157,7 +157,7 @@ function readHeader(header: Buffer, where: string): z.infer<typeof headerSchema>
     const parsed = headerSchema.safeParse(JSON.parse(header.toString('utf8')));
     if (parsed.success) return parsed.data;
   } catch {
-    // See below.
+    // The header is damaged, as the error below says.
   }
   throw damaged(`${where} has a header that cannot be read`);
 }
@@ -169,7 +169,7 @@ function decompress(stored: Buffer, rawBytes: number, where: string): Buffer {
     const raw = zstdDecompressSync(stored, { maxOutputLength: Math.max(1, rawBytes) });
     if (raw.length === rawBytes) return raw;
   } catch {
-    // See below.
+    // The bytes are damaged, as the error below says.
   }
   throw damaged(`${where} cannot be decompressed`);
 }

@@ -24,7 +24,7 @@ export interface BackupReport extends Figures {
 }
 
 export interface VaultReport {
-  /** Of the key that the secrets are sealed with; null where there is none. */
+  /** Id of the key that the secrets are sealed with; null when the installation has no vault. */
   readonly keyId: string | null;
   /** Whether the key is in the backup. */
   readonly isIncluded: boolean;

@@ -17,7 +17,7 @@ const WEEK_MS = 7 * DAY_MS;
 /** 1970 began on a Thursday; weeks begin on Monday. */
 const MONDAY_MS = 4 * DAY_MS;
 
-/** `scrapifie-20260131T120000Z.backup`. */
+/** Returns the name of a backup that was made then, such as `scrapifie-20260131T120000Z.backup`. */
 export function backupNameAt(at: number): string {
   const digits = new Date(at)
     .toISOString()
@@ -26,7 +26,7 @@ export function backupNameAt(at: number): string {
   return `scrapifie-${digits}.backup`;
 }
 
-/** Null for files that no server has named: they are left alone. */
+/** Returns null for a file whose name is not that of a backup by the server: such a file is left alone. */
 export function datedBackupOf(name: string): DatedBackup | null {
   const [, ...digits] = NAME.exec(name) ?? [];
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = digits.map(Number);

@@ -182,7 +182,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Keep and move data:': ['retention', 'cleanup', 'backup', 'verify', 'restore', 'move', 'migrate'],
 };
 
-/** Of help that goes to a file or a pipe. */
+/** The width of help that goes to a file or a pipe. */
 const HELP_COLUMNS = 80;
 
 const EXAMPLES = `

@@ -3,7 +3,7 @@ export interface SitemapItem {
   /** url: a page. sitemap: a further sitemap. feed-entry: a page that an RSS or Atom feed announces. */
   readonly kind: 'url' | 'sitemap' | 'feed-entry';
   readonly url: string;
-  /** ISO 8601, UTC. */
+  /** When the page was last changed, by ISO 8601 in UTC. */
   readonly lastModified?: string;
   /** From 0 to 1. */
   readonly priority?: number;

@@ -8,7 +8,7 @@ export type { SitemapItem } from './sitemap-item.ts';
 export interface SitemapLimits {
   /** Entries read of one file; language alternates belong to their entry. */
   readonly maxUrls: number;
-  /** After decompression. */
+  /** The most bytes of the file after decompression. */
   readonly maxBytes: number;
 }
 
@@ -22,7 +22,7 @@ export const SITEMAP_LIMITS: SitemapLimits = { maxUrls: 50_000, maxBytes: 52_428
 export interface SitemapEnd {
   readonly truncated: SitemapStop['truncated'];
   readonly reason: SitemapStop['reason'] | null;
-  /** Items yielded. */
+  /** Number of items that were yielded. */
   readonly count: number;
 }
 

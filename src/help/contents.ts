@@ -2,7 +2,7 @@
 export interface ContentsEntry {
   /** The file, from the root of the project. */
   readonly file: string;
-  /** Address below `/help/`. */
+  /** Address of the page below `/help/`. */
   readonly slug: string;
   /** In the sidebar; null takes the title of the page. */
   readonly label: string | null;

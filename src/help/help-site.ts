@@ -15,7 +15,7 @@ export interface HelpFile {
   readonly contentType: string;
   readonly etag: string;
   readonly gzipped: Buffer;
-  /** Of what pages refer to by a version, so that it may be cached for ever; null for the pages. */
+  /** Version in the addresses by which pages refer to the file, so that it may be cached for ever; null for pages. */
   readonly version: string | null;
   /** Unpacked anew each time: almost every browser takes the packed one. */
   plain(): Promise<Buffer>;
@@ -29,7 +29,7 @@ export interface HelpSite {
 }
 
 export interface HelpDeps {
-  /** Where `docs/` is. */
+  /** The folder that has `docs/`. */
   readonly root: URL;
   readonly version: string;
   document(): OpenApiDocument;

@@ -38,7 +38,7 @@ export interface BlobAmount {
 export interface BlobSweepReport {
   /** Copies that were there. */
   readonly found: BlobAmount;
-  /** Of these, unreferenced or doubled, and removed (or, in a dry run, to be removed). */
+  /** Copies that were unreferenced or doubled, and removed (or, in a dry run, would be removed). */
   readonly removed: BlobAmount;
   /** Left in transit by processes that died, and removed. */
   readonly expired: BlobAmount;

@@ -16,13 +16,13 @@ export interface Given {
   readonly run?: NonNullable<NewJob['run']>;
   /** The check of a monitor that the job is. */
   readonly monitor?: { readonly id: MonitorId; readonly round: number };
-  /** See `JobOptions.secretOrigins`. */
+  /** Has the same meaning as `JobOptions.secretOrigins`. */
   readonly secretOrigins?: readonly string[];
   /** Where its events are sent; a webhook of the request itself goes first. */
   readonly webhook?: JobWebhook | undefined;
-  /** See `JobOptions.traceParent`. */
+  /** Has the same meaning as `JobOptions.traceParent`. */
   readonly traceParent?: string;
-  /** See `JobOptions.shownAs`. */
+  /** Has the same meaning as `JobOptions.shownAs`. */
   readonly shownAs?: JobOptions['shownAs'];
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;

@@ -312,7 +312,7 @@ function sourcesOf(seeds: readonly Seed[]): Pick<JobDraft, 'sources'> {
   const changed = seeds.filter(({ url, source }) => url !== source);
   if (changed.length === 0) return {};
   const sources: Record<string, string> = {};
-  // Of two spellings of one URL the first is fetched.
+  // When a URL was given in two spellings, the first is fetched.
   for (const { url, source } of changed) sources[url] ??= source;
   return { sources };
 }

@@ -117,7 +117,7 @@ const HEAVY: ReadonlySet<Format> = new Set(['html', 'rawHtml', 'text', 'markdown
 const stepFor = ({ formats, isInline }: Wanted) =>
   isInline || formats.some((format) => HEAVY.has(format)) ? HEAVY_STEP : LIGHT_STEP;
 
-/** Of the pages of all routes, the heaviest. */
+/** The step for pages of any route: the heaviest page decides. */
 const stepForAll = ({ page, routes = [] }: JobOptions): number =>
   Math.min(...[page, ...routes.map((route) => ({ ...page, ...route.page }))].map(stepFor));
 

@@ -96,9 +96,11 @@ const asyncField = z
   .default(false)
   .describe('Answer 202 with the job at once instead of waiting for the result.');
 
-/** Of a single page, unless the request says otherwise. */
+/** The formats of a single page, unless the request says otherwise. */
 export const SCRAPE_FORMATS = ['metadata', 'links', 'text'] as const satisfies readonly Format[];
-/** Of many pages: finding the main content costs ten times what these do, so a job asks for it. */
+/**
+ * The formats of pages of a job with many, unless the request names others: the main content costs ten times as much.
+ */
 const CHEAP_FORMATS = ['metadata', 'links'] as const satisfies readonly Format[];
 
 export const scrapeRequestSchema = z

@@ -68,7 +68,7 @@ describe('waits for a job', () => {
       bus,
       pollMs: 1,
       async look(id) {
-        // All look-ups of a poll are made in one turn of the loop here, because nobody waits for a server.
+        // All look-ups of a poll are made in one turn of the event loop here, because no server has to answer.
         if (asked === 0) setImmediate(count);
         asked += 1;
         return ended.has(id) ? 'ended' : { hopeless: () => null };

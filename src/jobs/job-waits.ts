@@ -14,7 +14,7 @@ export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed' | Waiting;
 export type JobLook = 'ended' | { readonly hopeless: (withinMs: number) => Waiting | null };
 
 export interface JobWait {
-  /** Never rejects. */
+  /** How the wait ended; the promise never rejects. */
   readonly outcome: Promise<WaitOutcome>;
   /** For a job that has ended or does not exist: its waits are removed. */
   stop(): void;
@@ -28,7 +28,7 @@ export interface JobWaits {
    * QUEUE_FULL when too many wait already, for this server or for the time limit.
    */
   begin(job: JobId, timeoutMs: number, signal?: AbortSignal): JobWait;
-  /** Waits under way. */
+  /** Returns the number of waits under way. */
   count(): number;
   /** Ends every wait as `closed`, and every later one at once. */
   close(): void;

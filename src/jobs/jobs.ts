@@ -116,7 +116,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   const waits = createJobWaits({
     bus,
     async look(id) {
-      // One that is not there yet is not one that was deleted.
+      // A job that is still being created is not one that was deleted.
       const isBeingAccepted = accepting.has(id);
       const open = await store.listWaits(id);
       if (open.length > 0) return { hopeless: (withinMs) => hopelessWait(open, now(), withinMs) };

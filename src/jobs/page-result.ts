@@ -45,12 +45,12 @@ export interface PageResult extends Partial<ResponseFields> {
   readonly links?: readonly PageLink[];
   readonly html?: string | null;
   readonly rawHtml?: string | null;
-  /** Of the main content, as are the next two. */
+  /** Text of the main content; `markdown` and `content` are of the main content as well. */
   readonly text?: string | null;
   readonly markdown?: string | null;
   readonly content?: ContentRecord | null;
   readonly structured?: unknown;
-  /** What `extract` found. */
+  /** Values that `extract` found, by field. */
   readonly extracted?: Readonly<Record<string, unknown>> | null;
   readonly extractedType?: string | null;
   readonly extractedProbability?: number;
@@ -85,7 +85,7 @@ export interface FailureDetails {
 
 /** What the response was, besides its body. */
 export interface ResponseFields {
-  /** Null for pages that an earlier version stored. */
+  /** What the response is; null for pages that an earlier version stored. */
   readonly outcome: OutcomeKind | null;
   /** What decided the outcome; null for a page that is plainly ok. */
   readonly evidence: string | null;

@@ -7,7 +7,10 @@ import { type DeviceOptions, deviceFields, deviceFieldsGiven, deviceOf } from '.
 const MAX_ACTIONS = 100;
 const MAX_WAIT_MS = 240_000;
 const MAX_FILES = 10;
-/** Of all files of a request, decoded: they are stored with the job, and sent to the process that renders. */
+/**
+ * The most bytes of all files of a request, decoded: they are stored with the job, and sent to the process that
+ * renders.
+ */
 const MAX_FILE_BYTES = 2_097_152;
 /** What a step gets that does not say how long it may take. */
 const DEFAULT_STEP_MS = 10_000;

@@ -38,13 +38,13 @@ const retentionAgeFields = {
   exports: keptFor('How long exports are kept after they were written'),
 };
 
-/** Of an account, where also the history of its pages has an age. */
+/** The ages of an account, where the history of its pages has an age as well. */
 export const accountAgeFields = {
   ...retentionAgeFields,
   snapshots: keptFor('How long snapshots are kept after their content was last seen'),
 };
 
-/** Of a request that creates a job. */
+/** The field of a request that creates a job. */
 export const retentionField = z
   .strictObject(retentionAgeFields)
   .meta({ id: 'JobRetention' })

@@ -87,7 +87,7 @@ export function waitingFor(waits: readonly TaskWait[], now: number): readonly Wa
     if (found === null) continue;
     const key = `${found.host} ${found.code}`;
     const known = byCause.get(key);
-    // Of retries at different times the first is when the job goes on.
+    // When retries are due at different times, the job goes on at the first of them.
     const first = known === undefined || found.until < known.until ? found : known;
     byCause.set(key, { ...first, tasks: found.tasks + (known?.tasks ?? 0) });
   }

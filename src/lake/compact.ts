@@ -86,7 +86,10 @@ async function runStep(
   };
 }
 
-/** Of jobs that were resumed, a page that the store does not have any more was stored again under another number. */
+/**
+ * Finds the rows that the new file leaves out. In a job that was resumed, a page that the store does not have any
+ * more was stored again under another number.
+ */
 async function droppedRows(
   contents: readonly Uint8Array[],
   rules: readonly LakeRule[],

@@ -8,9 +8,9 @@ import type { EncodedFile } from './row-batch.ts';
 export interface LakeEncoder {
   /** Rows that become files together; the caller closes it. */
   openBatch(): EncoderBatch;
-  /** See `mergeFiles`. */
+  /** Calls `mergeFiles` in the thread. */
   merge(table: LakeTable, files: readonly Uint8Array[], dropped: DroppedRows): Promise<MergedFile | null>;
-  /** See `pagesInFiles`. */
+  /** Calls `pagesInFiles` in the thread. */
   pages(files: readonly Uint8Array[], jobs: readonly JobId[]): Promise<ReadonlyMap<JobId, readonly number[]>>;
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ export interface LakeKeeperDeps extends LakeParts {
 
 const TICK_MS = 5_000;
 const ACCOUNTS_AT_ONCE = 100;
-/** Of one account in one round: a large lake waits for none of the others. */
+/** The most steps for one account in one round, so that accounts do not wait for one with a large lake. */
 const STEPS_AT_ONCE = 20;
 /** Deleting a job changes no file, so lakes that have not changed are looked at as well. */
 const LOOK_AGAIN_MS = 60_000;

@@ -8,7 +8,7 @@ export interface LakeParts {
   readonly store: Store;
   readonly files: LakeFiles;
   readonly encoder: LakeEncoder;
-  /** The store's clock. */
+  /** The current time by the store's clock. */
   readonly now: () => number;
   /** Random hexadecimal digits, at least 16. */
   readonly randomHex: () => string;

@@ -6,7 +6,7 @@ import { bytesOfRow, jobsOf } from './row-batch.ts';
 
 /** Rows that do not go into the new file. */
 export interface DroppedRows {
-  /** Of these jobs, all; or those of pages with a smaller number. */
+  /** The jobs that lose rows: all rows for null, else those of pages with a smaller number. */
   readonly before: ReadonlyMap<JobId, number | null>;
   /** Numbers of pages that were stored again. */
   readonly pages: ReadonlySet<number>;

@@ -25,7 +25,7 @@ export function planCompaction(view: LakeView, now: number, isForced = false): r
   for (const files of partitions.values()) {
     const hidden = files.filter((file) => hasHiddenRows(file, rules));
     const small = files.filter((file) => file.bytes < SMALL_BYTES && !hidden.includes(file));
-    // Those with hidden rows are rewritten anyway: small ones among them join the others.
+    // Files with hidden rows are rewritten anyway, so small ones among them join the others.
     const merged = bundles([...hidden, ...small]);
     for (const bundle of merged) {
       const isDirty = bundle.some((file) => hidden.includes(file));

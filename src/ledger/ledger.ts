@@ -38,7 +38,7 @@ export interface Ledger {
 
 export interface LedgerOptions {
   readonly store: LedgerStore;
-  /** The store's time. */
+  /** The current time by the store's clock. */
   readonly now: () => number;
   /** URLs that need not be written again. */
   readonly known: KnownUrls;
@@ -82,7 +82,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   /** A transaction is under way or about to begin. */
   let isBusy = false;
   let timer: NodeJS.Timeout | null = null;
-  /** One of the pending completions is awaited. */
+  /** A caller awaits one of the pending completions. */
   let isUrgent = false;
   let isClosed = false;
   let waiters: (() => void)[] = [];

@@ -148,7 +148,7 @@ async function begin(
   }
   const { budgets } = draftCrawl(request, () => true, operator).options;
   const job = await goOn(jobs, former, { budgets, pace: {} }, account).catch((error: unknown) => {
-    // It has ended, and no limit keeps it from more.
+    // The job has ended, and raising a limit would not make it go on.
     if (isScrapifieError(error) && error.code === 'CONFLICT') return former;
     throw error;
   });

@@ -38,7 +38,7 @@ export {
 } from './scrapifie.ts';
 export type { MapResult, PageResult, ScrapeResult };
 
-/** Fetches one page. */
+/** Fetches one page and closes everything afterwards. */
 export function scrape(url: string, options: ScrapeOptions & ScrapifieOptions = {}): Promise<ScrapeResult> {
   const [opening, rest] = split(options);
   return once(opening, (scrapifie) => scrapifie.scrape(url, rest));

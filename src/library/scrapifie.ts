@@ -79,7 +79,7 @@ export interface PageInput {
 
 /** A whole Scrapifie in this process. Every error of its methods is a ScrapifieError with a code. */
 export interface Scrapifie extends AsyncDisposable {
-  /** Fetches one page. */
+  /** Fetches one page and returns its result. */
   scrape(url: string, options?: ScrapeOptions): Promise<ScrapeResult>;
   /** Crawls a site, or several. It begins with the loop over the result. */
   crawl<Extracted = Readonly<Record<string, unknown>>>(

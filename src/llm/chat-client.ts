@@ -45,7 +45,7 @@ export interface ChatClientOptions {
   readonly random: () => number;
   /** Ends early when the signal does, without throwing. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Monotonic milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly clock: () => number;
 }
 

@@ -22,7 +22,7 @@ export interface FitRules {
   readonly text: string;
   /** Fields whose values need not stand on the page. */
   readonly derived: ReadonlySet<string>;
-  /** Monotonic milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly clock: () => number;
 }
 
@@ -41,7 +41,7 @@ export function compileFields({ properties, $defs }: FieldsSchema): CompiledSche
   return `${first?.path ?? 'fields'}: ${first?.message ?? 'not a schema'}`;
 }
 
-/** Of what a model answered, the values that fit their schema and stand on the page; the others become problems. */
+/** Keeps the values of a model's answer that fit their schema and stand on the page; the others become problems. */
 export function keepFitting(answered: Answered, schema: CompiledSchema, rules: FitRules): Fitting {
   const page = new PageWords(rules.text);
   const values: [string, unknown][] = [];

@@ -53,7 +53,7 @@ export type LlmProblemCode =
   | 'llm-timeout'
   | 'llm-bad-answer'
   | 'llm-bad-fields'
-  /** About one field. */
+  /** Problems with a single field. */
   | 'not-found'
   | 'does-not-fit'
   | 'not-in-page'

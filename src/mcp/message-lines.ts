@@ -46,7 +46,7 @@ export class MessageLines extends Transform {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
     if (this.#bytes <= this.#mostBytes) return;
-    // Of a line that is too long only its two ends are kept.
+    // When a line is too long, only its two ends are kept.
     const known = Buffer.concat(this.#pieces);
     this.#head ??= Buffer.from(known.subarray(0, SEARCHED_BYTES));
     this.#pieces = [Buffer.from(known.subarray(-SEARCHED_BYTES))];

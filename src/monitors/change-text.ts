@@ -18,7 +18,7 @@ export interface ToldChange {
   readonly url: string;
   readonly fromUrl: string | null;
   readonly title: string | null;
-  /** Null where nothing was compared: of pages that are new or gone. */
+  /** How the page differs from before; null for pages that are new or gone. */
   readonly comparison: PageComparison | null;
 }
 
@@ -51,7 +51,7 @@ function fieldSentence({ field, kind, before, after, difference, share }: FieldC
 const shown = (value: unknown): string =>
   cut(plain(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')), MOST_VALUE_CHARS);
 
-/** The first place that differs, with what was there and what is there now. */
+/** Describes the first place that differs, with the text before and after. */
 function segmentSentence(segments: readonly TextSegment[]): string {
   const at = segments.findIndex(({ kind }) => kind === 'removed' || kind === 'added');
   const few = segments.slice(at, at + 2);

@@ -11,7 +11,7 @@ import type { PageChange } from './decide-change.ts';
 /** A change that a check has found. */
 export interface FoundChange extends PageChange {
   readonly url: string;
-  /** Of MOVED: where the page was. */
+  /** For a change of kind MOVED, the URL at which the page was before. */
   readonly fromUrl: string | null;
 }
 

@@ -158,7 +158,7 @@ function dayOf(groups: Record<string, string | undefined>, at: number): readonly
   return around.filter((day) => new Date(day * DAY_MS).getUTCDay() === wanted);
 }
 
-/** Anywhere on earth. */
+/** Tells whether one of the days is today in any time zone. */
 const isToday = (days: readonly number[], at: number): boolean =>
   days.some((day) => Math.abs(day - Math.floor(at / DAY_MS)) <= 1);
 

@@ -32,7 +32,7 @@ describe('the search for lines that are the same but for numbers and times', () 
     expect(compareLines(contentOf(dated(5_000, 0)), after, [], true, looks)).toBeNull();
     expect(looks.isSpent).toBe(true);
     looks.spend(-100);
-    // It has stopped at once.
+    // The search stopped at once, since its looks did not become fewer.
     expect(looks.isSpent).toBe(false);
   });
 

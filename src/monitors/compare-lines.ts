@@ -94,9 +94,9 @@ const looksAt = (line: string): number => 1 + Math.floor(line.length / LOOK_CHAR
 /** Lines that are alike and have the same numbers that are noise, by what is left of them. */
 interface AlikeLines {
   readonly parts: ReadonlySet<number>;
-  /** Without these numbers. */
+  /** By the text of a line without those numbers, the place of the first such line. */
   readonly first: Map<string, number>;
-  /** Without their times as well; only lines that have any. */
+  /** By the text without its times as well, the places of all such lines; only for lines that have times. */
   readonly timed: Map<string, number[]>;
 }
 
@@ -172,7 +172,7 @@ function baselinePlaces(
       const skeleton = skeletonOf(line);
       const alike = bySkeleton.get(skeleton);
       if (alike === undefined) return -1;
-      // Of lines that are alike, such as those of a list, the first is the first, and so on.
+      // When lines are alike, such as those of a list, the first of them is compared with the first, and so on.
       const count = met.get(skeleton) ?? 0;
       met.set(skeleton, count + 1);
       const own = alike[count];

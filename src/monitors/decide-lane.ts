@@ -18,7 +18,7 @@ export interface DecideTasks {
     };
     readonly found: Decision;
   };
-  /** As `compareContents`. */
+  /** Calls `compareContents` in the thread. */
   readonly compare: {
     readonly given: {
       readonly before: readonly string[];

@@ -178,7 +178,7 @@ export const monitorRequestSchema = z
     ],
   });
 
-/** Left out stays. */
+/** What clients may change of a monitor; a field that is left out stays as it is. */
 export const monitorChangeSchema = z
   .strictObject({
     name: fields.name.optional(),

@@ -29,7 +29,7 @@ import { linesOf } from './watched-lines.ts';
 export interface MonitorsDeps {
   readonly store: Store;
   readonly jobs: Pick<Jobs, 'newId' | 'scrapeNow'>;
-  /** Those that may change the schedules of monitors. */
+  /** The service for schedules, which may change those of monitors too. */
   readonly schedules: Schedules;
   readonly vault: Vault | null;
   readonly watchPage: WatchStoredPage;

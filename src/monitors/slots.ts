@@ -52,11 +52,11 @@ export interface SlotReading {
   readonly slot: Slot;
   /** The content differs from that of the baseline, and the slot is no noise. */
   readonly isDeviating: boolean;
-  /** It has been seen often enough. */
+  /** The content has been seen often enough to be reported. */
   readonly isConfirmed: boolean;
-  /** It was told before, and takes turns with others: it becomes the baseline without being told. */
+  /** The content was reported before, and takes turns with others: it becomes the baseline without another report. */
   readonly isKnown: boolean;
-  /** It was told before. */
+  /** The content was reported before. */
   readonly wasTold: boolean;
   /** Further checks that would confirm it. */
   readonly missingChecks: number;

@@ -13,9 +13,9 @@ const TEXT = '\u0005';
 /** What follows is left out: no page that people read is longer. */
 const MOST_LINES = 5_000;
 const MOST_CHARS = 2_000;
-/** Of all lines together. */
+/** The most characters of all lines together. */
 const MOST_ALL_CHARS = 1_000_000;
-/** Of a text with all its white space. */
+/** The most characters that are read of a text, white space included. */
 const MOST_READ_CHARS = 4_000_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they mark lines that are no text.
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;

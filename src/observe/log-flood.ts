@@ -17,7 +17,7 @@ const MOST_LINES = 20;
 const PERIOD_MS = 10_000;
 const MOST_MESSAGES = 1_000;
 
-/** Of lines with the same message, so many are written in a period; a server that is away must not fill a disk. */
+/** Limits how many lines with the same message are written in a period: a server that is away must not fill a disk. */
 export function createLogFlood(options: LogFloodOptions): LogFlood {
   const { now, onHeldBack, mostLines = MOST_LINES, periodMs = PERIOD_MS } = options;
   const counts = new Map<string, number>();

@@ -29,7 +29,7 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] a
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MOST_LINES = 2_000;
-/** Of one line; the rest of a longer one is not kept. */
+/** The most characters of one line; the rest of a longer line is not kept. */
 const MOST_LINE_CHARS = 8_192;
 const MOST_CHARS = 4_194_304;
 

@@ -27,7 +27,7 @@ interface TraceIds {
 
 export interface LoggerOptions {
   readonly level: Settings['logLevel'];
-  /** Of the process; `all` when left out. */
+  /** The role of the process; `all` when left out. */
   readonly role?: Settings['role'];
   /** `json` when left out. */
   readonly format?: 'json' | 'pretty';
@@ -54,7 +54,7 @@ const serializers = {
 };
 const SERIALIZED: ReadonlySet<string> = new Set(Object.keys(serializers));
 
-/** One for the process: lines of several loggers are written in order, and the end of the process waits for one sink. */
+/** The process has one sink: lines of several loggers are written in order, and its end waits for this sink alone. */
 let standardError: LogSink | null = null;
 let onRecovered: (lost: number) => void = () => undefined;
 function sinkToStandardError(): LogSink {
@@ -178,7 +178,7 @@ function secretHider(values: readonly (string | undefined)[]): (line: string) =>
   return (line) => [...secrets].reduce((text, secret) => text.replaceAll(secret, REDACTED), line);
 }
 
-/** Of a request only what was asked: addresses and headers are about a person. */
+/** Returns the method and the URL of a request and nothing else: addresses and headers are about a person. */
 function describeRequest(request: unknown): unknown {
   if (typeof request !== 'object' || request === null) return redactValue(request);
   const { method, url } = request as { method?: unknown; url?: unknown };

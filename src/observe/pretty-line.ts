@@ -53,7 +53,7 @@ export function prettyLine(line: string, isColoured: boolean): string {
   return `${head}${errorOf(err, paint)}\n`;
 }
 
-/** Of this machine's time zone, since the reader sits before it. */
+/** Returns the time in the time zone of this machine, where the reader of the line is. */
 function timeOf(time: unknown): string {
   const date = new Date(String(time));
   if (Number.isNaN(date.getTime())) return '';

@@ -11,7 +11,7 @@ import type { Plugin } from './plugin.ts';
 
 /** What the plug-ins of a process offer, by full names. */
 export interface LoadedPlugins {
-  /** Those of Scrapifie first, then those of plug-ins. */
+  /** The types of Scrapifie, and after them those of plug-ins. */
   readonly types: TypeSpecs;
   readonly deliverers: Deliverers;
   readonly engines: ReadonlyMap<PluginPart, EnginePlugin>;

@@ -4,7 +4,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { buildPolicies, type Policies } from './policies.ts';
 import { parsePolicyFile, unreadable } from './policy-file.ts';
 
-/** Ends the watching. */
+/** A watch on the policy file, until it is closed. */
 export interface PolicyWatch {
   close(): void;
 }

@@ -86,7 +86,7 @@ function slide(
   };
 }
 
-/** One for each outcome of the window; an earlier version kept none. */
+/** Returns a URL for each outcome of the window; states that an earlier version stored have none. */
 function urlsOf({ window, urls = [] }: BreakerState): readonly string[] {
   return urls.length === window.length ? urls : window.map(() => UNKNOWN_URL);
 }

@@ -2,11 +2,11 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId } from '../model/ids.ts';
 
 export interface TurnsOptions {
-  /** Of all accounts. */
+  /** The most queries of all accounts that run at once. */
   readonly mostRunning: number;
-  /** Of one account. */
+  /** The most queries of one account that run at once. */
   readonly mostOfAccount: number;
-  /** Of all accounts; an account may have a tenth of them. */
+  /** The most queries of all accounts that wait; one account may have a tenth of them. */
   readonly mostWaiting?: number;
   readonly mostWaitMs?: number;
 }
@@ -34,7 +34,7 @@ const RETRY_AFTER_MS = 5_000;
 export function createTurns(options: TurnsOptions): Turns {
   const { mostRunning, mostOfAccount, mostWaiting = MOST_WAITING, mostWaitMs = MOST_WAIT_MS } = options;
   const mostWaitingOfAccount = Math.max(1, Math.floor(mostWaiting / 10));
-  /** Of accounts that have a query running or waiting. */
+  /** Accounts that have a query running or waiting, with how many of them run. */
   const running = new Map<AccountId, number>();
   const lastTurns = new Map<AccountId, number>();
   const waiting = new Set<Waiting>();

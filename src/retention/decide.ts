@@ -10,15 +10,15 @@ export interface RetentionStep {
   readonly jobSeq: JobSeq;
   readonly kind: DecidedKind;
   readonly reason: 'age' | 'count' | 'bytes';
-  /** Of parts of pages: only those of pages that were fetched before this time. */
+  /** For parts of pages, only pages that were fetched before this time lose the part. */
   readonly fetchedBefore: number;
 }
 
 /** What the newer jobs of the account amount to. */
 export interface NewerJobs {
-  /** That have ended. */
+  /** How many of the jobs have ended. */
   readonly jobs: number;
-  /** Whose bodies are kept. */
+  /** The bytes of those jobs whose bodies are kept. */
   readonly bytes: number;
 }
 

@@ -49,7 +49,7 @@ export interface RobotsCache {
 
 export interface LookedUp {
   readonly robots: Robots | null;
-  /** See RobotsEntry. */
+  /** Has the same meaning as `RobotsEntry.interruptions`. */
   readonly interruptions: number;
 }
 

@@ -5,7 +5,7 @@
  * Saturday, 1 October a Thursday, 1 November a Sunday; 1 January 2027 is a Friday.
  */
 
-/** A Wednesday. */
+/** The reference time is on a Wednesday. */
 export const REFERENCE = '2026-06-10T12:34:56Z';
 
 /** [line, next time in UTC after the reference] */
@@ -98,7 +98,7 @@ export const UTC_LINES: readonly (readonly [string, string])[] = [
   ['0 0 13 * FRI', '2026-06-12T00:00:00Z'],
   ['0 0 11 * SUN', '2026-06-11T00:00:00Z'],
   ['0 0 31 2 MON', '2027-02-01T00:00:00Z'],
-  // Months.
+  // Lines that restrict the month.
   ['0 0 1 1 *', '2027-01-01T00:00:00Z'],
   ['0 0 1 JAN *', '2027-01-01T00:00:00Z'],
   ['0 0 25 dec *', '2026-12-25T00:00:00Z'],
@@ -109,7 +109,7 @@ export const UTC_LINES: readonly (readonly [string, string])[] = [
   ['0 0 1 2-12/5 *', '2026-07-01T00:00:00Z'],
   ['0 0 31 1,3 *', '2027-01-31T00:00:00Z'],
   ['0 0 31 4-7 *', '2026-07-31T00:00:00Z'],
-  // Names.
+  // Lines that use names for times.
   ['@hourly', '2026-06-10T13:00:00Z'],
   ['@daily', '2026-06-11T00:00:00Z'],
   ['@midnight', '2026-06-11T00:00:00Z'],
@@ -117,7 +117,7 @@ export const UTC_LINES: readonly (readonly [string, string])[] = [
   ['@monthly', '2026-07-01T00:00:00Z'],
   ['@yearly', '2027-01-01T00:00:00Z'],
   ['@Annually', '2027-01-01T00:00:00Z'],
-  // Six fields.
+  // Lines with six fields, which begin with seconds.
   ['* * * * * *', '2026-06-10T12:34:57Z'],
   ['*/10 * * * * *', '2026-06-10T12:35:00Z'],
   ['57 * * * * *', '2026-06-10T12:34:57Z'],

@@ -82,7 +82,7 @@ describe('ticks that are due', () => {
   it('are counted to a limit after a year without schedulers', () => {
     const decision = decideTicks(everySecond(), at('2027-06-10T12:00:00Z') + 10 * MINUTE);
     expect(decision?.missed).toMatchObject({ count: MOST_COUNTED });
-    // Those of the last minute are in time.
+    // The ticks of the last minute are in time.
     expect(decision?.runs).toHaveLength(GRACE_MS / 1_000 + 1);
   });
 

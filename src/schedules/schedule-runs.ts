@@ -89,7 +89,7 @@ async function cancelled(jobs: RunDeps['jobs'], { schedule }: OpenRun, job: stri
   try {
     await jobs.cancel(job, schedule.accountId);
   } catch (error) {
-    // It has ended or was deleted meanwhile, which is just as well.
+    // The job has ended or was deleted meanwhile, which has the same effect.
     if (!isScrapifieError(error) || (error.code !== 'CONFLICT' && error.code !== 'NOT_FOUND')) throw error;
   }
 }

@@ -85,7 +85,7 @@ export interface NextTicks {
 }
 
 const SHOWN_TICKS = 10;
-/** Of one account. Requests at the same moment may make a few more. */
+/** The most schedules of one account. Requests at the same moment may make a few more. */
 const MOST_SCHEDULES = 1_000;
 /** From least to most. */
 const ACCESS_ORDER: readonly CredentialAccess[] = ['none', 'use', 'read'];

@@ -13,11 +13,11 @@ export interface Credentials {
   put(account: AccountId, name: string, credential: Credential): Promise<void>;
   /** From the vault, else from the service. NOT_FOUND when neither has it. */
   get(account: AccountId, name: string): Promise<Credential>;
-  /** Null for a session that has none. */
+  /** Returns null for a session that uses no credential. */
   forSession(session: Pick<Session, 'accountId' | 'wish'>): Promise<Credential | null>;
   /** Whether the vault has it. */
   has(account: AccountId, name: string): Promise<boolean>;
-  /** Those of the vault. */
+  /** Lists the credentials in the vault. */
   list(query: AccountQuery): Promise<ListPage<CredentialEntry>>;
   delete(account: AccountId, name: string): Promise<boolean>;
 }

@@ -203,7 +203,10 @@ function selectorOf({ element, type, name, id }: Control): string {
   return type === 'password' ? 'input[type=password]' : `${element}[type=${quoted(type)}]`;
 }
 
-/** Of the form with the password field: other forms of the page have buttons as well. */
+/**
+ * Returns a selector for the button of the form with the password field: other forms of the page have buttons as
+ * well.
+ */
 function submitSelector(submit: Control, isInForm: boolean): string {
   const own =
     submit.id !== null || submit.name !== null

@@ -8,7 +8,7 @@ import type { Vault } from './vault.ts';
  * name, and ends a fixed time after it was made.
  */
 export interface Session extends SessionEntry, SessionData {
-  /** Of the data in the store that this was read from. */
+  /** Version of the stored data that this session was read from. */
   readonly version: number;
 }
 

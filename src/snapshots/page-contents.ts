@@ -23,7 +23,7 @@ export interface PageContent {
   body(): Promise<Uint8Array | null>;
   /** The document as text: as the browser had it where the page was rendered, else as the server sent it. */
   html(): Promise<string | null>;
-  /** Of the whole page, or of its main content only. */
+  /** Text of the whole page, or of its main content only. */
   text(part?: ContentPart): Promise<string | null>;
   markdown(part?: ContentPart): Promise<string | null>;
   /** Any formats and extraction, read again from the body. */

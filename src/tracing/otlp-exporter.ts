@@ -22,7 +22,7 @@ export interface OtlpExporter extends SpanExporter {
   shutdown(): Promise<void>;
 }
 
-/** For one try. */
+/** Time limit of a single try. */
 const TRY_MS = 5_000;
 /** Before the second and last try. */
 const AGAIN_MS = 1_000;

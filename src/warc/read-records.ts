@@ -5,7 +5,7 @@ import { inflateMember, isGzip, Truncated } from './inflate-member.ts';
 /** A record as a scan of its file finds it. */
 export interface ScannedRecord {
   readonly offset: number;
-  /** Of its bytes in the file. */
+  /** Length of the record in the file, in bytes. */
   readonly length: number;
   /** The named fields; names in lower case. */
   readonly fields: HttpHead['headers'];
@@ -114,7 +114,7 @@ class RecordReading {
   }
 }
 
-/** Null where nothing but empty lines is left. */
+/** Returns null when nothing but empty lines is left. */
 async function scanPlain(source: ByteSource, at: number): Promise<ScannedRecord | null> {
   const window = await source.read(at, MAX_HEAD_BYTES + START_BYTES + MAX_GAP_BYTES);
   let gap = 0;

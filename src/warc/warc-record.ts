@@ -14,7 +14,7 @@ export interface WarcRecord {
   readonly type: WarcType;
   /** As `recordId` makes it. */
   readonly id: string;
-  /** Milliseconds since 1970. */
+  /** When the record was made, in milliseconds since 1970. */
   readonly at: number;
   readonly targetUri: string | null;
   readonly contentType: string;

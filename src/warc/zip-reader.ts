@@ -6,7 +6,7 @@ export interface ZipEntry {
   readonly bytes: number;
   readonly isStored: boolean;
   readonly storedBytes: number;
-  /** Of its local header. */
+  /** Where the local header of the entry begins. */
   readonly offset: number;
 }
 

@@ -41,7 +41,7 @@ export interface Browsers {
   engine(name: RenderName): Engine;
   /** Starts the browsers that the settings keep ready; nothing where they keep none, or where there is none. */
   warm(): Promise<void>;
-  /** Of the render processes that run. */
+  /** Process ids of the render processes that run. */
   readonly processIds: readonly number[];
   close(): Promise<void>;
 }
@@ -115,7 +115,7 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
     if (health.state !== 'ok' || !isOwn(name)) return health;
     try {
       if ((await find()) === null) {
-        // One may be installed meanwhile.
+        // The browser may be installed later, so the next call looks again.
         finding = null;
         return { state: 'failing', code: 'NO_BROWSER', reason: NOT_FOUND };
       }

@@ -42,7 +42,7 @@ export function openExtractor(threads: number, plugins = ''): PageReader {
     get backlog() {
       return pool?.backlog ?? 0;
     },
-    // It stores nothing.
+    // The extractor stores nothing, so its reads never wait for the disk.
     isHolding: false,
     async close() {
       isClosed = true;

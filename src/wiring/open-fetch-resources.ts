@@ -32,7 +32,7 @@ export interface OpenFetchResources extends FetchResources {
   /** Plain HTTP, for requests besides pages. */
   readonly web: Engine;
   readonly proxies: ProxyPool | null;
-  /** Those of this process; null where it has none. */
+  /** The browsers of this process; null when it has none. */
   readonly browsers: Browsers | null;
   /** Engines for which requests are accepted; browsers are assumed to exist until they were looked for. */
   offers(): Installation['engines'];

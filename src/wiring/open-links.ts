@@ -89,7 +89,7 @@ export async function openLinks(
 export async function inspectRedisFor(url: string, prefix: string): Promise<RedisFacts> {
   const { inspectRedis } = await import('../drivers/redis-link/inspect.ts');
   const facts = await inspectRedis(url, prefix);
-  // Of one that cannot be used as it is, the facts say why.
+  // A replica cannot be used as a queue; the facts already say so.
   if (facts.isReplica) return facts;
   const { createQueueBullmq } = await redisDrivers();
   const queue = await createQueueBullmq({ url, prefix, onHandlerError: () => undefined });

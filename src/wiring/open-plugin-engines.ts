@@ -8,7 +8,7 @@ import {
 import { withholdSecrets } from '../fetch/withheld-secrets.ts';
 import type { EngineOffer } from '../plan/ladder/possible-methods.ts';
 
-/** By full name. */
+/** Engines of plug-ins by their full names. */
 export type PluginEngines = ReadonlyMap<PluginPart, EnginePlugin>;
 
 export interface OpenPluginEngines {

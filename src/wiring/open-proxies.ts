@@ -16,7 +16,7 @@ export interface OpenProxies {
 
 const NONE: OpenProxies = { pool: null, tiers: [], close: async () => undefined };
 
-/** Throws INVALID_PROXY_FILE. */
+/** Opens the proxies of the settings. Throws INVALID_PROXY_FILE when the file cannot be used. */
 export function openProxies(
   { proxyFile, proxies, allowPrivate }: Pick<Settings, 'proxyFile' | 'proxies' | 'allowPrivate'>,
   userAgent: string,

@@ -23,9 +23,12 @@ export interface Renderers {
   /** Looks for browsers or render workers. It takes a moment the first time, and again when the last lookup is old. */
   discover(): Promise<void>;
   engine(name: RenderName): Engine;
-  /** Of the browser on this machine, as it was launched last; null when pages are rendered elsewhere or not at all. */
+  /**
+   * Version of the browser on this machine, as it was launched last; null when pages are rendered elsewhere or not at
+   * all.
+   */
   readonly browserVersion: string | null;
-  /** Those of this process; null where it has none. */
+  /** The browsers of this process; null when it has none. */
   readonly browsers: Browsers | null;
   close(): Promise<void>;
 }
@@ -34,7 +37,7 @@ export interface RenderersParts {
   readonly settings: Settings;
   readonly queue: Queue;
   readonly blobs: Blobs;
-  /** Null where no other process renders for this one. */
+  /** Where bodies that travel between processes lie; null when no other process renders for this one. */
   readonly transit: Blobs | null;
   readonly logger: Logger;
 }

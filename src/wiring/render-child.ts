@@ -133,7 +133,7 @@ async function endAtOnce(): Promise<void> {
     try {
       if (pid !== process.pid) process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone already.
+      // The process has ended already.
     }
   }
   if (home !== null) await rm(home, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);

@@ -24,7 +24,7 @@ import { VERSION } from '../version.ts';
  */
 export interface RenderEngines {
   engine(name: RenderName): Engine;
-  /** Of the browsers that show pages for this engine, as far as is known. */
+  /** Health of the browsers that show pages for this engine, as far as it is known. */
   health(name: RenderName): BrowserHealth;
   /** Over all browsers; null while nothing runs. */
   figures(): BrowserFigures | null;

@@ -25,7 +25,7 @@ export interface RenderLanesOptions {
   readonly settings: Settings;
   readonly limits: LaneLimits;
   readonly logger: Logger;
-  /** Of the browser to start; null where there is none. */
+  /** Path of the browser to start; null when none is installed. */
   readonly executablePath: () => Promise<string | null>;
   readonly relocate: () => Promise<string | null>;
   readonly onLaunched: (version: string, path: string | null) => void;
@@ -44,7 +44,7 @@ export interface RenderLanes {
   solverFigures(): readonly SolverFigures[];
   /** Starts the process for all pages, with the browsers that it keeps. */
   warm(): Promise<void>;
-  /** Of the processes that run. */
+  /** Process ids of the render processes that run. */
   readonly pids: readonly number[];
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
   const contact = siteOwnerContact(settings) ?? undefined;
   const solver = openSolver(settings);
 
-  /** Looked for once. */
+  /** How processes can be confined here, found out only once. */
   let confining: Promise<Confinement> | null = null;
   let weaknesses: readonly string[] = [];
 

@@ -5,7 +5,7 @@ type RenderListener = (name: RenderName, isShown: boolean, ms: number) => void;
 
 interface AskedRender {
   readonly name: RenderName;
-  /** Monotonic milliseconds. */
+  /** When the render was requested, in monotonic milliseconds. */
   readonly askedAt: number;
 }
 

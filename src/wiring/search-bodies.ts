@@ -39,7 +39,7 @@ export function withBodies(index: SearchIndex, get: GetBody): Search {
 
 interface WithBody<Kind extends SearchablePage | FoundPage> {
   readonly page: Kind;
-  /** Null where it is not there or has no text. */
+  /** The stored body; null when it is missing or has no text. */
   readonly body: Uint8Array | null;
 }
 

@@ -22,7 +22,7 @@ export function shareProcesses(parts: {
 }): ProcessSharing {
   const { bus, process, role, now } = parts;
   const own: Messages['process.alive'] = { process, role, version: VERSION, startedAt: now() };
-  /** Bounded by MOST_PROCESSES. */
+  /** Processes that were heard of lately, at most MOST_PROCESSES. */
   const heard = new Map<string, KnownProcess>();
   const forgetOld = () => {
     for (const [name, { heardAt }] of heard) if (now() - heardAt >= KEPT_MS) heard.delete(name);

@@ -3,7 +3,7 @@ import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Bus } from '../ports/bus.ts';
 
 export interface ProxyFigureSharing {
-  /** Of this process and those that were heard of lately; null where none of them uses proxies. */
+  /** Figures of this process and of those that were heard of lately; null when none of them uses proxies. */
   figures(): PoolFigures | null;
   /** Publishes what has changed, and everything now and then for processes that have just started. */
   tell(): void;
@@ -14,7 +14,7 @@ export interface ProxyFigureSharingParts {
   readonly bus: Bus;
   /** The name of this process. */
   readonly process: string;
-  /** Null where this process uses no proxies. */
+  /** Figures of this process; null when it uses no proxies. */
   readonly own: () => PoolFigures | null;
   readonly now: () => number;
 }
@@ -29,7 +29,7 @@ const MOST_PROCESSES = 1_000;
 /** Lets each process of a fleet answer for the proxies of all, until it is closed. */
 export function shareProxyFigures(parts: ProxyFigureSharingParts): ProxyFigureSharing {
   const { bus, process, own, now } = parts;
-  /** Bounded by MOST_PROCESSES. */
+  /** Figures of other processes, at most MOST_PROCESSES of them. */
   const heard = new Map<string, { readonly figures: PoolFigures; readonly at: number }>();
   let told = '';
   let toldAt = Number.NEGATIVE_INFINITY;

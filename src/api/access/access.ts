@@ -33,7 +33,7 @@ declare module 'fastify' {
 
 export interface Guard {
   readonly keys: KeyDirectory;
-  /** Null where there is no dashboard. */
+  /** Sign-ins of the dashboard; null when the server has no dashboard. */
   readonly signIns: SignIns | null;
   readonly limits: Limits;
   readonly settings: Pick<

@@ -33,7 +33,7 @@ export interface Actor {
 
 /** From what an account is made, where a repeat of the request makes the same. */
 export interface AccountMaking {
-  /** Of the first key, and of the account where the request names none. */
+  /** Id of the first key, and of the account when the request names none. */
   readonly id: string;
   /** For the secret of the first key; null: any. */
   readonly chance: Buffer | null;

@@ -48,7 +48,7 @@ export function createFirstUses(now: () => number): FirstUses {
       const address = networkOf(givenAddress);
       const name = `${key} ${address} ${operation}`;
       if (at < (recordedUntil.get(name) ?? 0)) return null;
-      // One that ends later than a new one would was begun before the clock was set back.
+      // A window that ends later than a new one would was begun before the clock was set back, and counts as over.
       if (window.endsAt <= at || window.endsAt > at + WINDOW_MS)
         window = { endsAt: at + WINDOW_MS, count: 0 };
       window.count += 1;

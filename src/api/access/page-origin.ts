@@ -11,9 +11,9 @@ export function requireSameOrigin(request: FastifyRequest): void {
 }
 
 /**
- * Throws CROSS_SITE for a stream or a WebSocket that a page of another origin opens, unless `corsOrigins` names it. Browsers
- * ask nobody before they open one, and a page that cannot read the stream would hold a connection and see its frames go by
- * in time. Programs send no Origin, and an address that a person has typed is `none`.
+ * Throws CROSS_SITE for a stream or a WebSocket that a page of another origin opens, unless `corsOrigins` names it.
+ * Browsers send no preflight before they open one, and a page that cannot read the stream would hold a connection and
+ * see its frames go by in time. Programs send no Origin, and an address that a person has typed is `none`.
  */
 export function requireStreamOrigin(request: FastifyRequest, corsOrigins: string): void {
   const { origin, 'sec-fetch-site': site } = request.headers;

@@ -31,7 +31,7 @@ export interface Readiness {
 
 export interface ReadinessOptions {
   readonly parts: Readonly<Record<string, Part>>;
-  /** For each part. */
+  /** Time limit for the check of one part. */
   readonly limitMs?: number;
   /** Results are cached for this long: a probe writes, and the endpoint is public. */
   readonly freshMs?: number;

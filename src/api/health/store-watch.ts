@@ -14,7 +14,7 @@ export interface StoreWatchOptions {
 
 type Method = (...values: unknown[]) => Promise<unknown>;
 
-/** They look for themselves, or end everything. */
+/** Methods that are passed on without the watch: `check` asks the store itself, the others begin and end its use. */
 const UNWATCHED: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'check', 'close']);
 /** What a client is told: about as long as a database takes to restart. */
 const RETRY_AFTER_MS = 2_000;

@@ -23,7 +23,7 @@ export interface SystemParts {
   /** Looks at this machine, without what readiness looks at. */
   readonly doctor?: () => Promise<readonly DoctorFinding[]>;
   readonly processes?: () => readonly KnownProcess[];
-  /** Of hosts with work. */
+  /** Hosts with work, by whether they are worked on. */
   readonly queueDepth?: () => Promise<{ readonly waiting: number; readonly active: number }>;
   /** Work that waits for a worker, in the whole installation. */
   readonly waiting?: () => Promise<readonly WaitingWork[]>;

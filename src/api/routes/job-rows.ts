@@ -172,7 +172,7 @@ function nameBefore(cursor: string | undefined, under: string): string | undefin
     const [beginning, name] = z.tuple([z.string(), z.string()]).parse(JSON.parse(cursor));
     if (beginning === under) return name;
   } catch {
-    // Below.
+    // A cursor that cannot be parsed is refused like one of another list.
   }
   throw foreignCursor();
 }

@@ -255,5 +255,5 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
   });
 }
 
-/** Ninety days. */
+/** After a rotation the former secret is valid for ninety more days at most. */
 const MOST_OVERLAP_SECONDS = 7_776_000;

@@ -88,7 +88,7 @@ export interface ApiDeps {
 export interface RouteDeps extends ApiDeps {
   readonly keys: KeyDirectory;
   readonly idempotency: Idempotency;
-  /** Null where the settings have none. */
+  /** The parts of the dashboard; null when the settings switch it off. */
   readonly dashboard: {
     readonly pages: DashboardPages;
     readonly signIns: SignIns;

@@ -16,7 +16,7 @@ const SHOWN = words(`
   search section select small span strike strong style sub summary sup table tbody td template textarea tfoot th thead
   time tr tt u ul var wbr
 `);
-/** They do nothing in the preview. */
+/** Form controls, which do nothing in the preview. */
 const CONTROLS = words('button fieldset input optgroup option select textarea');
 const ATTRIBUTES = words(`
   align alt bgcolor border cellpadding cellspacing checked class color cols colspan datetime dir face headers height hidden
@@ -81,7 +81,7 @@ class InertWriter implements ScanHandler {
     if (name !== null) this.#parts.push(this.#nesting.end(name));
   }
 
-  /** Of the current tag, as it is written; null: not at all. */
+  /** Returns the name of the current tag as it is written to the preview; null when the tag is left out. */
   #name(): string | null {
     const { nameStart, nameEnd } = this.#scanner;
     const name = this.#html.slice(nameStart, nameEnd).toLowerCase();

@@ -3,7 +3,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
 /** Calls the API of a running server. Errors of the server are thrown with their own code, message and details. */
 export interface ApiClient {
-  /** Of the server. */
+  /** Origin of the server, such as `http://127.0.0.1:3000`. */
   readonly origin: string;
   /** The `data` of the answer. Throws API_UNREACHABLE when no Scrapifie server answers there. */
   call<T>(

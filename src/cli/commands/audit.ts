@@ -138,9 +138,9 @@ const selected = ({ action, actor, target, since, until }: SelectFlags): Omit<Au
 
 /** The audit log of a data folder, or of a running server. */
 interface AuditLog {
-  /** Newest first. */
+  /** Returns the entries, the newest first. */
   list(query: Selection, limit: number): Promise<readonly AuditRecord[]>;
-  /** Oldest first; the log has an entry about it. */
+  /** Returns the entries, the oldest first. The log gets an entry about the export. */
   export(query: Selection): Promise<AsyncIterable<AuditRecord>>;
   verify(expect: readonly AuditHead[]): Promise<AuditVerdict>;
 }

@@ -10,7 +10,7 @@ import type { DefineCommand } from '../shell/shell.ts';
 interface BackupFlags {
   readonly dataDir?: string;
   readonly withVaultKey?: true;
-  /** False with --no-verify. */
+  /** True unless `--no-verify` is given. */
   readonly verify: boolean;
   readonly json?: true;
 }

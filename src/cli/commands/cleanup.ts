@@ -16,7 +16,7 @@ import type { DefineCommand, OpenPlace, Shell } from '../shell/shell.ts';
 interface CleanupFlags {
   readonly dataDir?: string;
   readonly dryRun?: true;
-  /** False with --no-grace. */
+  /** True unless `--no-grace` is given. */
   readonly grace: boolean;
   readonly json?: true;
 }

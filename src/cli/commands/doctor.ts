@@ -68,7 +68,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     );
 };
 
-/** One that the settings name is the operator's to see to. */
+/** Installs a browser when none is found. A browser that the settings name is the operator's to install. */
 async function installWhereMissing({ environment, stderr }: Shell, { browserPath }: Settings): Promise<void> {
   if (browserPath !== undefined || (await findBrowser({ executable: null, env: environment })) !== null)
     return;

@@ -30,7 +30,7 @@ export async function recordStart(
   await store.audit(entries);
 }
 
-/** Of a server that is about to work. */
+/** What the audit log has of a server that is about to work. */
 interface Start {
   readonly version: string;
   /** The address under which this machine reaches it. */

@@ -224,9 +224,9 @@ type ShownKey = { readonly kind: 'new'; readonly secret: string } | { readonly k
 
 interface Welcome {
   readonly origin: string;
-  /** Null without a port of its own. */
+  /** Origin of the Firecrawl-compatible API; null when it has no port of its own. */
   readonly firecrawlOrigin: string | null;
-  /** Null without one. */
+  /** Address of the dashboard; null when the server has none. */
   readonly dashboard: string | null;
   readonly settings: Pick<Settings, 'dataDir'>;
   readonly version: string;

@@ -28,7 +28,7 @@ interface ChangeFlags extends WebhooksFlags {
   readonly url?: string;
   readonly event?: string[];
   readonly format?: string;
-  /** False: `--no-header`. */
+  /** The headers to send; false for `--no-header`, which removes them. */
   readonly header?: Record<string, string> | false;
   readonly enable?: true;
   readonly disable?: true;

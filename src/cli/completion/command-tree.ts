@@ -17,10 +17,10 @@ export interface CompletedWord {
 }
 
 export interface CompletedOption {
-  /** With its dashes. */
+  /** Name of the option with its dashes, such as `--json`. */
   readonly name: string;
   readonly summary: string;
-  /** Null for an option without a value. */
+  /** What the option takes; null when it takes no value. */
   readonly value: CompletedValue | null;
 }
 

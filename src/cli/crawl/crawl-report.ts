@@ -19,7 +19,7 @@ export interface CrawlReport {
   /** Why URLs failed; left out when none did, and while the crawl runs. */
   readonly failures?: CrawlFailures;
   readonly pages: number;
-  /** Pages and sitemaps. */
+  /** Number of pages and sitemaps that failed. */
   readonly failed: number;
   readonly skipped: number;
   readonly denied: number;

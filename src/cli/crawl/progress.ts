@@ -94,7 +94,7 @@ function createBar(stream: NodeJS.WriteStream): Progress {
     fps: 4,
     hideCursor: true,
     clearOnComplete: true,
-    // Ours stops it.
+    // Our own handler of the signal stops the bar.
     gracefulExit: false,
     format: (_options, _params, payload: { rate: CrawlRate; waiting: string | null }) =>
       barLine(payload.rate, stream.columns ?? NARROW_COLUMNS, payload.waiting),

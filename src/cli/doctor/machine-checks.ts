@@ -12,7 +12,7 @@ const LEAST_NODE = 24;
 const FEW_FILES = 4_096;
 const LEAST_FILES = 512;
 const LEAST_MEMORY_BYTES = 200_000_000;
-/** With a browser. */
+/** Memory that the program needs together with a browser. */
 const LOW_MEMORY_BYTES = 1_000_000_000;
 const LOW_TEMPORARY_BYTES = 256_000_000;
 /** The year of this program: an earlier clock is wrong. */
@@ -173,7 +173,7 @@ async function isScrapifie(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Null where there is none, or where the system does not say. */
+/** Returns null when the system has no such limit, or does not say. */
 function openFileLimit(): number | null {
   if (process.report === undefined) return null;
   const { userLimits } = process.report.getReport() as {

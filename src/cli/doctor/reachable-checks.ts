@@ -49,7 +49,7 @@ export const REACHABLE_CHECKS = {
           (await open(proxy, NO_HOST, 443)).destroy();
           return null;
         } catch (error) {
-          // One that cannot reach a host that is not there works as it should.
+          // The host of this request does not exist: a proxy that cannot reach it works as it should.
           return faultOf(error) === 'proxy' && error instanceof Error ? error.message : null;
         }
       }),

@@ -36,7 +36,7 @@ export function crawlFolder(cwd: string, out: string | undefined, urls: readonly
   };
 }
 
-/** `crawl-example.com`, `crawl-localhost-8080`. */
+/** Returns a name after the host, such as `crawl-example.com` or `crawl-localhost-8080`. */
 function defaultOut(urls: readonly string[]): string {
   const host = parseStoredSeed(urls[0] ?? '')?.host ?? '';
   if (host === '')

@@ -30,7 +30,7 @@ function examplesFor(command: Command, text: string): string {
   return meant.join('\n');
 }
 
-/** `scrapifie jobs list`. */
+/** Returns the words that a user types for a command, such as `scrapifie jobs list`. */
 export function wordsOf(command: Command): string[] {
   return command.parent === null ? [command.name()] : [...wordsOf(command.parent), command.name()];
 }

@@ -71,7 +71,7 @@ export async function writeBytes(
   return { file: `${basename(dir)}/${fileName}`, contentType, bytes: bytes.byteLength };
 }
 
-/** `example.com-about-us-0f3a….screenshot.png`, `example.com-about-us-0f3a….pdf` */
+/** Returns a name such as `example.com-about-us-0f3a….screenshot.png` or `example.com-about-us-0f3a….pdf`. */
 function fileNameOf({ name, contentHash, contentType }: NamedArtifact, url: string): string {
   const { host = '', pathname = '' } = URL.parse(url) ?? {};
   const slug = `${host}${pathname}`.replace(/[^a-z0-9.]+/gi, '-').replace(/^[-.]+|[-.]+$/g, '');

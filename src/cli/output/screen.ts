@@ -6,7 +6,7 @@ type Style = Parameters<typeof styleText>[0];
 
 /** What is known of the terminal that a command writes its results to. */
 export interface Screen {
-  /** Null where results go to a file or a pipe: these get every line whole. */
+  /** Width of the terminal; null when results go to a file or a pipe, which get every line whole. */
   readonly columns: number | null;
   /** The text in a style, or as it is where colours are not wanted. */
   paint(style: Style, text: string): string;

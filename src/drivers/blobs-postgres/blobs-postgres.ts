@@ -129,7 +129,7 @@ export async function createBlobsPostgres(options: BlobsPostgresOptions): Promis
         [copies.map(({ hash }) => hash), copies.map(({ id }) => id)],
       );
     },
-    // Autovacuum does that.
+    // PostgreSQL's autovacuum gives space back by itself.
     compact: async () => undefined,
     async usedBytes() {
       // The length of a long value stands in its row: this reads no body.

@@ -11,7 +11,7 @@ import { createS3Objects } from './s3-objects.ts';
 import { sideBySide } from './side-by-side.ts';
 
 export interface BlobsS3Options {
-  /** See `parseS3Url`. */
+  /** Address as `parseS3Url` reads it. */
   readonly url: string;
   /** Connections to the object store, and bodies of one put on their way at once. */
   readonly maxConnections?: number;
@@ -170,7 +170,7 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
     }
   }
 
-  /** Null for a key that is none of ours. */
+  /** Returns null for a key that is no body of this program. */
   function hashOfKey(key: string): ContentHash | null {
     const name = key.slice(key.lastIndexOf('/') + 1);
     const hash = name.slice(0, 64) as ContentHash;

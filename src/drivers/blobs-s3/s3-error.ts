@@ -47,7 +47,7 @@ interface SdkError {
   readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
 }
 
-/** Null for an error that is no answer of the object store: there was no connection, or no answer in time. */
+/** Returns null for an error that is no answer of the object store: there was no connection, or no answer in time. */
 export function refusalOf(error: unknown): S3Refusal | null {
   const { name, Code, Region, $metadata, $response } = (error ?? {}) as SdkError;
   const answered = $metadata?.httpStatusCode ?? $response?.statusCode;

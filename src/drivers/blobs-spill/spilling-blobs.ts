@@ -4,7 +4,7 @@ import { type MainState, MainWatch } from './main-watch.ts';
 import { createMover } from './mover.ts';
 
 export interface SpillingBlobsOptions {
-  /** Where bodies belong. */
+  /** The place where bodies belong. */
   readonly main: Blobs;
   /** Where they go while `main` is away or full. */
   readonly spill: SpillPlace;
@@ -70,9 +70,9 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
       onAway: options.onSpill,
       onReturn: options.onReturn,
     });
-  /** Whether `main` answers. */
+  /** Observes whether `main` answers. */
   const watch = newWatch();
-  /** Whether `main` has room for more. */
+  /** Observes whether `main` has room for more. */
   const room = newWatch();
   let probe: Promise<void> | null = null;
 

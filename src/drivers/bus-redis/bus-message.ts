@@ -26,7 +26,7 @@ const batchSchema = z.object({
 
 export type Batch = z.infer<typeof batchSchema>;
 
-/** Null for messages that are not ours. */
+/** Returns null for a message that this program has not sent. */
 export function readBatch(text: string): Batch | null {
   try {
     return batchSchema.safeParse(JSON.parse(text)).data ?? null;

@@ -84,12 +84,12 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
     }
   }
 
-  // It waits for Redis as long as it takes, and then subscribes anew by itself.
+  // This connection waits for Redis as long as it takes, and subscribes again by itself.
   const ear = link.patient();
   ear.on('message', (_channel: string, text: string) => {
     echoes.get(text)?.();
     const batch = readBatch(text);
-    // One's own words come back too; they were heard when they were said.
+    // Redis returns the messages of this process too; their subscribers were called when they were published.
     if (batch === null || batch.from === origin || isClosed) return;
     tell('host.ready', batch['host.ready']);
     tell('job.changed', batch['job.changed']);

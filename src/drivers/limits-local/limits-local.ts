@@ -18,7 +18,7 @@ export function createLimitsLocal({ maxKeys = 10_000 }: LimitsLocalOptions = {})
   function windowOf(key: string, now: number): Window {
     const found = windows.get(key);
     windows.delete(key);
-    // One that ends later than a fresh one would was begun before the clock was put back.
+    // A window that ends later than a fresh one would was begun before the clock was put back, and counts as over.
     const isOver = found === undefined || found.endsAt <= now || found.endsAt > now + LIMIT_WINDOW_MS;
     const window = isOver ? { endsAt: now + LIMIT_WINDOW_MS, count: 0 } : found;
     windows.set(key, window);

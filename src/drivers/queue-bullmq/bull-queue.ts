@@ -49,7 +49,7 @@ export const BULL_KEY_TYPES: readonly (readonly [part: string, type: KeyType])[]
 export function openJobQueue(link: RedisLink, prefix: string, name: string): JobQueue {
   let opened: BullQueue | undefined;
 
-  /** One that was opened while Redis was away fails for good, so it is opened anew. */
+  /** Returns a queue that works: a queue that was opened while Redis was away fails for good, so it is opened again. */
   async function usable(): Promise<BullQueue> {
     opened ??= open();
     const bull = opened;

@@ -18,7 +18,7 @@ export interface IncomingCallsOptions {
   readonly keys: CallKeys;
 }
 
-/** The answering side. */
+/** The side of a call that answers. */
 export interface IncomingCalls {
   /** Works on the job of a call and sends the answer; never rejects. A fault goes to `onFault` as well. */
   run(job: TakenJob, handler: CallHandler, onFault: (error: unknown) => void): Promise<void>;

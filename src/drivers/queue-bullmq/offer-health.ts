@@ -49,7 +49,7 @@ export function createOfferHealth(link: RedisLink): OfferHealth {
       const [id] = await queue.add([
         { id: freshJobId(PROBE.id), rank: PROBE.rank, data: { probe: true }, foldBy: PROBE.id },
       ]);
-      // One that a consumer has taken already cannot be removed, and ends by itself.
+      // A probe that a consumer has taken already cannot be removed, and ends by itself.
       if (id !== undefined) await queue.run((bull) => bull.remove(id));
     },
     degradation() {

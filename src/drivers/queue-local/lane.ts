@@ -6,7 +6,7 @@ interface Item {
   readonly entry: Entry;
   rank: number;
   readonly arrival: number;
-  /** Monotonic milliseconds. */
+  /** When the entry was offered, in monotonic milliseconds. */
   readonly offeredAt: number;
   slot: number;
   /** The best rank offered while the entry was being handled; null when it was not offered again. */

@@ -16,7 +16,7 @@ export interface PageContent extends ContentFacts {
   /** Only semantic elements; URLs are absolute. */
   readonly html: string;
   readonly text: string;
-  /** GitHub Flavored Markdown. */
+  /** The content in GitHub Flavored Markdown. */
   readonly markdown: string;
   /** The likeliest page type, and its probability (0 to 1). */
   readonly pageType: PageType;

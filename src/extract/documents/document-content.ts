@@ -31,7 +31,7 @@ export interface DocumentProblem {
 
 export interface FeedItem {
   readonly id: string | null;
-  /** Absolute. */
+  /** The absolute address of the item. */
   readonly url: string | null;
   readonly title: string | null;
   /** As plain text, whatever the markup of the feed. */
@@ -88,18 +88,18 @@ export interface DocumentContent {
   readonly publishedAt: string | null;
   readonly modifiedAt: string | null;
   readonly language: string | null;
-  /** Of what was decoded; null for `pdf` and `binary`. */
+  /** The charset that the body was decoded with; null for `pdf` and `binary`. */
   readonly charset: string | null;
   readonly text: string;
   readonly markdown: string;
-  /** Of `csv`. */
+  /** The rows of a `csv` document. */
   readonly table?: Table;
   readonly feed?: Feed;
   /** The value, for JSONPath; a list of the lines' values when there is one per line. Missing when it could not be read. */
   readonly json?: unknown;
-  /** Of `xml` and `feed`, for selectors. */
+  /** The root of an `xml` or `feed` document, for selectors. */
   readonly xml?: XmlElement;
-  /** Of `pdf`: how many pages the document has. */
+  /** The number of pages of a `pdf` document. */
   readonly pageCount?: number;
   /** Absolute, in the order they stand, each once. `from` is the kind. */
   readonly links: readonly PageLink[];

@@ -1,6 +1,6 @@
 /** Limits of one document. A larger one is cut there, and a problem reports it. */
 export const DOCUMENT_LIMITS = {
-  /** Of `text` and of `markdown`, each. */
+  /** The most characters of `text`, and as many of `markdown`. */
   textChars: 5_000_000,
   titleChars: 1_000,
   links: 10_000,
@@ -27,9 +27,12 @@ export const DOCUMENT_LIMITS = {
 export interface PdfLimits {
   readonly bytes: number;
   readonly pages: number;
-  /** Of the whole document, start of its thread included. */
+  /** Time limit for the whole document, start of its thread included. */
   readonly timeMs: number;
-  /** Of the thread that reads it, beside the document itself: objects, and buffers such as inflated streams. */
+  /**
+   * Memory of the thread that reads the document, besides the document itself: objects, and buffers such as inflated
+   * streams.
+   */
   readonly heapMb: number;
   readonly bufferBytes: number;
   readonly textChars: number;

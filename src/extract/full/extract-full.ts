@@ -27,7 +27,7 @@ import { type CompiledParts, SelectedParts } from './page-parts.ts';
 /** What to extract from a page beyond the one pass; the rules are compiled already. */
 export interface FullOptions {
   readonly formats: readonly Format[];
-  /** One of `types`, or `auto`. */
+  /** A name among `types`, or `auto`. */
   readonly type: string | null;
   /** Left out: our own. */
   readonly types?: TypeSpecs;

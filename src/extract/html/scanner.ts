@@ -48,7 +48,7 @@ export class HtmlScanner {
   codes: Uint16Array = NO_CODES;
   /** Bit n is set when attribute n (see `ATTR`) stands on the current tag. */
   mask = 0;
-  /** Of the current tag's name. */
+  /** Where the name of the current tag begins and ends. */
   nameStart = 0;
   nameEnd = 0;
   /** All attributes of the current tag, four numbers each: name start and end, value start and end. */

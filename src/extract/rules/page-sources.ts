@@ -9,13 +9,13 @@ import { TreeIndex } from './tree-index.ts';
  * The page that rules are applied to. Fields are read only when a rule needs them, so getters may compute lazily.
  */
 export interface RulePage {
-  /** Null for bodies other than HTML and XML. */
+  /** The parsed page; null for bodies other than HTML and XML. */
   readonly tree: PageTree | null;
   /** The base of relative URLs. */
   readonly url: string;
-  /** The decoded body. */
+  /** The decoded body of the page. */
   readonly body: string;
-  /** The visible text. */
+  /** The visible text of the page. */
   readonly text: string;
   /** The body of a JSON response; undefined for anything else. */
   readonly json?: unknown;

@@ -2,7 +2,7 @@
 export const RULE_LIMITS = {
   /** All fields, nested ones and fallbacks included. */
   fields: 500,
-  /** Fields within fields. */
+  /** How deep fields may be nested in fields. */
   depth: 10,
   nameChars: 100,
   /** A selector, a pattern, a path, a template. */
@@ -13,7 +13,7 @@ export const RULE_LIMITS = {
   transforms: 20,
   /** Values of one list. */
   listItems: 10_000,
-  /** One value. */
+  /** Characters of a single value. */
   valueChars: 1_000_000,
   /** The whole result, written as JSON. */
   outputBytes: 8_000_000,

@@ -12,7 +12,7 @@ import { ownRobotsHeader, type RobotsDirectives, readRobotsContent } from './rob
 import { TextDigest } from './text-digest.ts';
 
 export interface ExtractInput {
-  /** The decoded body. */
+  /** The decoded body of the page. */
   readonly text: string;
   readonly charset: string | null;
   /** The URL of the response, after redirects. */

@@ -8,7 +8,7 @@ import { cleanHtml } from './clean-html.ts';
 export const FRAME_LIMITS = {
   /** Frames of one page, those within frames included. */
   frames: 20,
-  /** Frames within frames. */
+  /** How deep frames may be nested in frames. */
   depth: 3,
   /** All frames of one page, in characters. */
   chars: 2_000_000,
@@ -59,7 +59,7 @@ class FrameInliner {
     return out + html.slice(from);
   }
 
-  /** Null for a frame beyond the limits. */
+  /** Returns null for a frame beyond the limits. */
   #contentOf(document: string, base: BaseUrl, depth: number): string | null {
     this.#frames += 1;
     this.#chars += document.length;

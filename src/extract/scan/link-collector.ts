@@ -63,7 +63,7 @@ export class LinkCollector {
     this.#add(href, text === null ? '' : collapse(text, LIMITS.anchorChars), from);
   }
 
-  /** A `link` element. */
+  /** Adds the link of a `link` element, under its `rel`. */
   addTyped(): void {
     const scanner = this.#scanner;
     const rel = scanner.attribute(ATTR.rel)?.toLowerCase() ?? '';

@@ -12,7 +12,7 @@ export class MetaTags {
   description: string | null = null;
   language: string | null = null;
   refresh: string | null = null;
-  /** Of `refresh`, unless that stands in a `noscript`. */
+  /** The delay in `refresh`, unless that stands in a `noscript`. */
   refreshSeconds: number | null = null;
   isTruncated = false;
   readonly robots: string[] = [];

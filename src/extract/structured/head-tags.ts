@@ -24,7 +24,7 @@ export interface HeadTags {
   /** Without `og:`; other vocabularies of the Open Graph keep their prefix. */
   readonly openGraph: ReadonlyMap<string, readonly string[]>;
   readonly twitter: ReadonlyMap<string, string>;
-  /** Without the prefix. */
+  /** Values of Dublin Core, by name without the prefix. */
   readonly dublinCore: ReadonlyMap<string, readonly string[]>;
   readonly named: ReadonlyMap<string, string>;
   readonly links: TypedLinks;

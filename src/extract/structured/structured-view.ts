@@ -30,7 +30,7 @@ export interface DataProblem {
 export interface StructuredParts {
   readonly marks: MarkupIndex;
   readonly head: HeadTags;
-  /** Of all syntaxes: JSON-LD, then microdata, then RDFa. */
+  /** The items of all syntaxes: JSON-LD first, then microdata, then RDFa. */
   readonly roots: readonly DataItem[];
   readonly breadcrumbs: Breadcrumbs | null;
   readonly problems: readonly DataProblem[];

@@ -4,7 +4,7 @@ import { TAG_NAMES } from '../html/tag.ts';
 
 /** Limits of a tree. A larger page is cut there, always at the same position, and reported as truncated. */
 export const TREE_LIMITS = {
-  /** Elements and texts. */
+  /** Elements and texts together. */
   nodes: 400_000,
   attributes: 800_000,
   /** Deeper elements are left out; their texts belong to the last one that is not. */
@@ -28,7 +28,7 @@ export interface TreeColumns {
   readonly stops: Int32Array;
   readonly firstAttributes: Int32Array;
   readonly attributes: Int32Array;
-  /** Only of XML. */
+  /** Hashes of names without their prefixes; only XML has them. */
   readonly localHashes?: Int32Array;
 }
 
@@ -45,7 +45,10 @@ export class PageTree {
   readonly tags: Uint8Array;
   /** Hash of the element's name, which tells elements apart whose tag is 0. */
   readonly hashes: Int32Array;
-  /** Of XML: hashes of the names without their prefixes, so that `creator` finds `dc:creator`. Null for web pages. */
+  /**
+   * Hashes of the names of XML elements without their prefixes, so that `creator` finds `dc:creator`. Null for web
+   * pages.
+   */
   readonly localHashes: Int32Array | null;
   /** -1 for the page itself. */
   readonly parents: Int32Array;

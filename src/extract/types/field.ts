@@ -18,7 +18,7 @@ export type FieldSource = (typeof SOURCES)[number];
 export interface PlaceValue {
   readonly city: string | null;
   readonly region: string | null;
-  /** ISO 3166. */
+  /** Code of ISO 3166, such as `DE`. */
   readonly country: string | null;
   /** The whole text as written. */
   readonly raw: string;

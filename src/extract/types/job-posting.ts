@@ -57,7 +57,6 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
 ];
 const REMOTE = /\b(?:remote|home ?office|télétravail|work from (?:home|anywhere))\b/i;
 
-/** A job offer. */
 export const jobPosting = defineType({
   name: 'job_posting',
   says: 'A job offer.',

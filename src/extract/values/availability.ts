@@ -1,6 +1,6 @@
 import { fold, lowerInPlace } from './fold.ts';
 
-/** schema.org's ItemAvailability. */
+/** The values of ItemAvailability in schema.org. */
 export type Availability = (typeof AVAILABILITIES)[number];
 
 const AVAILABILITIES = [

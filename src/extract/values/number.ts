@@ -4,7 +4,7 @@ import { numeralAt } from './numeral.ts';
 import { FACTOR_WORDS } from './price/price-words.ts';
 
 export interface ParsedNumber {
-  /** The likeliest reading. */
+  /** The likeliest reading of the text. */
   readonly value: number;
   readonly isAmbiguous: boolean;
   /** All readings, likeliest first; empty when there is only one. */

@@ -55,7 +55,7 @@ export interface InstallationFigures {
 /** Values that are read when the metrics are scraped, and cost nothing in between. */
 export interface MetricSources {
   readonly info: { readonly version: string; readonly role: string };
-  /** Null where this process owns no hosts. */
+  /** Null when this process owns no hosts. */
   readonly crawl: {
     /** Hosts being worked on, and how many may be. */
     readonly activeSlices: () => number;
@@ -63,14 +63,14 @@ export interface MetricSources {
     readonly inFlightFetches: () => number;
     readonly fetchSlots: number;
   } | null;
-  /** Null where other processes tell: workers are many, and the store should not be asked by each of them. */
+  /** Null when other processes report these figures: workers are many, and not each of them should ask the store. */
   readonly installation: {
     readonly figures: () => Promise<InstallationFigures>;
     readonly waiting: () => Promise<readonly WaitingWork[]>;
     /** Processes of each role that were heard of lately. */
     readonly processes: () => Readonly<Record<string, number>>;
   } | null;
-  /** Null where this process has no browsers. */
+  /** Null when this process has no browsers. */
   readonly browsers: {
     /** Null while none was started. */
     readonly figures: () => BrowserFigures | null;
@@ -79,11 +79,11 @@ export interface MetricSources {
   } | null;
   /** Answers null while this process has no proxies. */
   readonly proxies: () => ProxyMetricFigures | null;
-  /** Null where this process has no readers of events. */
+  /** Null when this process has no readers of events. */
   readonly readerLags: (() => readonly { readonly reader: string; readonly lagMs: number }[]) | null;
-  /** Null where there is no Redis. */
+  /** Null when the installation has no Redis. */
   readonly redisCommands: (() => number) | null;
-  /** Of the file system with the data folder; null where nothing but temporary files is in it. */
+  /** Space of the file system with the data folder; null when the folder has nothing but temporary files. */
   readonly disk: (() => Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>) | null;
 }
 

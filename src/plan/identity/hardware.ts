@@ -5,7 +5,7 @@ export type OperatingSystem = 'windows' | 'macos' | 'linux';
 /** A computer, and the headers of a browser on it in the order in which that sends them. */
 export interface Hardware {
   readonly system: OperatingSystem;
-  /** `navigator.platform`. */
+  /** What scripts read as `navigator.platform`. */
   readonly platform: string;
   readonly platformVersion: string;
   readonly architecture: 'x86' | 'arm';

@@ -8,7 +8,7 @@ import { pickScreen } from './screens.ts';
 export interface IdentityRequest {
   /** Country of the address that the host will see, in either case. Null: unknown, taken as `us`. */
   readonly region: string | null;
-  /** Of the Chromium that will be used, in full: another one would contradict what its scripts can do. */
+  /** Full version of the Chromium that will be used: another version would contradict what its scripts can do. */
   readonly browserVersion: string;
   readonly random: () => number;
   /** Drawn when it does not matter. */

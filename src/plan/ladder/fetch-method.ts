@@ -5,7 +5,7 @@ import type { IdentityKind } from '../../model/identity.ts';
 /** How a page is requested: by which engine, through which tier of proxies, under which identity. */
 export interface FetchMethod {
   readonly engine: EngineName;
-  /** Null: no proxy. */
+  /** Tier of the proxy; null for a direct connection. */
   readonly proxyTier: string | null;
   readonly identity: IdentityKind;
 }

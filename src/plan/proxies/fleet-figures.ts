@@ -52,7 +52,7 @@ export function writeFigures(own: PoolFigures): string {
   return JSON.stringify({ ...own, proxies });
 }
 
-/** Null for a text that is none of ours. */
+/** Returns null for a text that `writeFigures` has not made. */
 export function readFigures(text: string): PoolFigures | null {
   try {
     return schema.safeParse(JSON.parse(text)).data ?? null;

@@ -8,7 +8,7 @@ import { RequestTally } from './request-tally.ts';
 /** One proxy of a list, or one exit of a gateway. */
 export interface PoolMember {
   readonly endpoint: ProxyEndpoint;
-  /** From 1. */
+  /** Number of the proxy; the first is 1. */
   readonly slot: number;
   readonly group: ProviderGroup;
   readonly tally: RequestTally;

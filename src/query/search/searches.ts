@@ -23,7 +23,7 @@ export interface SearchHit {
   readonly statusCode: number | null;
   readonly fetchedAt: string;
   readonly score: number;
-  /** Null for a page without a title. */
+  /** The marked title; null for a page that has no title. */
   readonly title: MarkedText | null;
   readonly snippet: MarkedText;
 }

@@ -3,7 +3,7 @@ const OPERATORS = `
   !__postfix !~~ !~~* % & && * ** + - ->> / // <-> << <=> <@ >> @ @> ^ ^@ | || ~ ~~ ~~* ~~~
 `;
 
-/** Of numbers and bits, and of values of any type. */
+/** Functions of numbers and bits, and of values of any type. */
 const NUMBERS = `
   abs acos acosh add asin asinh atan atan2 atanh bit_count bit_position bitstring cbrt ceil ceiling cos cosh cot
   degrees divide equi_width_bins even exp factorial fdiv floor fmod gamma gcd geomean geometric_mean get_bit
@@ -12,7 +12,7 @@ const NUMBERS = `
   signbit sin sinh sqrt subtract tan tanh trunc wavg weighted_avg xor
 `;
 
-/** Of dates, times and intervals. */
+/** Functions of dates, times and intervals. */
 const TIMES = `
   age ago century current_date current_localtime current_localtimestamp date_add date_diff date_part date_sub
   date_trunc datediff datepart datesub datetrunc day dayname dayofmonth dayofweek dayofyear days_in_month decade
@@ -24,7 +24,7 @@ const TIMES = `
   transaction_timestamp try_strptime week weekday weekofyear year yearweek
 `;
 
-/** Of texts and bytes. */
+/** Functions of texts and bytes. */
 const TEXTS = `
   alias ascii base64 bin bit_length char_length character_length chr concat concat_ws damerau_levenshtein decode
   editdist3 encode ends_with format format_bytes formatreadabledecimalsize formatreadablesize from_base64
@@ -40,7 +40,7 @@ const TEXTS = `
   uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7
 `;
 
-/** Of lists, maps, structs and unions. */
+/** Functions of lists, maps, structs and unions. */
 const NESTED = `
   apply array_aggr array_aggregate array_append array_apply array_cat array_concat array_contains
   array_cosine_distance array_cosine_similarity array_cross_product array_distance array_distinct
@@ -65,7 +65,7 @@ const NESTED = `
   struct_update struct_values union_extract union_tag union_value unnest variant_extract variant_typeof
 `;
 
-/** Of JSON. */
+/** Functions of JSON values. */
 const JSON_VALUES = `
   array_to_json from_json from_json_strict json json_array json_array_length json_contains json_exists
   json_extract json_extract_path json_extract_path_text json_extract_string json_group_array json_group_object
@@ -73,7 +73,7 @@ const JSON_VALUES = `
   json_transform_strict json_type json_valid json_value row_to_json to_json
 `;
 
-/** Of many rows; with those of windows. */
+/** Functions of many rows, with those of windows. */
 const AGGREGATES = `
   any_value approx_count_distinct approx_quantile approx_top_k arbitrary arg_max arg_max_null arg_max_nulls_last
   arg_min arg_min_null arg_min_nulls_last argmax argmin array_agg avg bit_and bit_or bit_xor bitstring_agg

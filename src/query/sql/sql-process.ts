@@ -7,7 +7,7 @@ import type { SqlErrorKind, SqlLine, SqlTask } from './sql-child.ts';
 /** What one process may take. */
 export interface ProcessLimits {
   readonly timeoutMs: number;
-  /** Of DuckDB; the process gets what Node.js needs besides. */
+  /** The memory that DuckDB may use; the process gets what Node.js needs besides. */
   readonly memoryMb: number;
 }
 
@@ -88,7 +88,8 @@ function start({ timeoutMs, memoryMb }: ProcessLimits): ChildProcess {
   const entry = import.meta.url.endsWith('.ts') ? './sql-child.ts' : './sql-child.js';
   const program = [
     process.execPath,
-    // Of Node.js itself: no files are written, no processes and threads started. DuckDB is bound by its own settings.
+    // The permissions of Node.js itself: no files are written, no processes started. DuckDB is bound by its own
+    // settings.
     ...['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings'],
     ...['--max-old-space-size=256', fileURLToPath(new URL(entry, import.meta.url))],
   ];

@@ -35,7 +35,7 @@ export interface SqlReader {
 export interface SqlQueriesDeps {
   readonly store: Pick<LakeStore, 'viewLake'>;
   readonly files: LakeFiles;
-  /** Null where the files of the lake are on this machine. */
+  /** Copies of the lake's files on this machine; null when the files themselves are on it. */
   readonly copies: LakeCopies | null;
   readonly clock: () => number;
   readonly memoryMb: number;

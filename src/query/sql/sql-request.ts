@@ -5,7 +5,7 @@ export const SQL_LIMITS = {
   sqlCharacters: 20_000,
   rows: { default: 1_000, most: 100_000 },
   timeoutMs: { default: 10_000, most: 60_000 },
-  /** Of the rows as JSON: of an answer that is held in memory, and of one that is streamed. */
+  /** Limits of the rows as JSON: `answerBytes` when the answer is held in memory, `streamBytes` when it is streamed. */
   answerBytes: 16_777_216,
   streamBytes: 268_435_456,
   domains: 100,

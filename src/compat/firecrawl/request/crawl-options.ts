@@ -13,7 +13,7 @@ export const crawlBody = z.strictObject({
   excludePaths: patterns,
   regexOnFullURL: z.boolean().default(false),
   maxDiscoveryDepth: z.number().int().min(0).max(100_000).optional(),
-  /** Of v1: parts of the path below the start. */
+  /** The name in v1 for the most parts of the path below the start. */
   maxDepth: z.number().int().min(0).max(100).optional(),
   limit: z.number().int().min(1).max(10_000_000).default(10_000),
   sitemap: z.enum(['include', 'skip', 'only']).default('include'),

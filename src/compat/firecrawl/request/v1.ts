@@ -33,7 +33,7 @@ export function scrapeBodyOfV1(body: unknown): unknown {
     timeout: TIMEOUT_MS,
     ...rest,
     ...(Array.isArray(formats) ? { formats: formats.map((each) => formatOfV1(each, json, tracking)) } : {}),
-    // One that is false asks for the bytes of the file, which v2 says by an empty list.
+    // `parsePDF: false` asks for the bytes of the file, which v2 says by an empty list of parsers.
     ...(parsePDF === false ? { parsers: [] } : {}),
     ...(isRecord(agent) ? { agent } : {}),
   };

@@ -26,7 +26,7 @@ export interface DocumentSlice {
 
 /** An answer has no further page once it is this long. */
 const MOST_BYTES = 10_485_760;
-/** Read together. */
+/** How many pages are read from the store at once. */
 const STEP = 10;
 const DAY_MS = 86_400_000;
 /** What is kept without an end expires so late for clients that want a time. */

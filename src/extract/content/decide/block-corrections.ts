@@ -120,7 +120,7 @@ const NOTE_PENALTY = 5;
 
 /** Phrases of page templates about the page itself. */
 const NOTES: readonly RegExp[] = [
-  // Feedback forms.
+  // Phrases of forms that ask for feedback.
   /\b(?:did|was|is|were) (?:this|these) (?:page|article|information|answer|topic|content|section|post|doc(?:ument(?:ation)?)?|guide)s? (?:help(?:ful)?|useful|answer)/i,
   /^(?:was|is) this (?:helpful|useful)\b/i,
   /^(?:war (?:diese|dieser|dieses) .{0,20}hilfreich|cet(?:te)? .{0,20}vous a-t-(?:il|elle) (?:été utile|aidé)|¿?te (?:ha sido|fue|ha resultado) útil)/i,
@@ -130,10 +130,10 @@ const NOTES: readonly RegExp[] = [
   /^(?:zuletzt (?:aktualisiert|geändert|bearbeitet)|dernière (?:mise à jour|modification)|última (?:actualización|modificación|atualização))\b/i,
   /^(?:edit|improve|view|suggest an? edits? (?:to|for)) (?:this|the) (?:page|article|source|doc)/i,
   /^help (?:us )?improve (?:this|these|our)\b|\bedit (?:this page )?on github\b|\bview (?:this )?(?:page|source) on github\b/i,
-  // Licence and copyright.
+  // Phrases about the licence and the copyright.
   /\bexcept (?:as|where) otherwise (?:noted|stated)\b|\bcontent .{0,40}licensed under (?:the |a )?(?:creative|cc)\b/i,
   /\ball rights reserved\b|^(?:copyright|©|\(c\))\s/i,
-  // JavaScript is required.
+  // Phrases that say that JavaScript is required.
   /^.{0,60}\b(?:please|need to|must|have to) (?:enable|activate|turn on) java ?script\b.{0,60}$/i,
   /^.{0,30}\bthis (?:page|site|website|app|application) (?:requires|needs) java ?script\b.{0,60}$/i,
   /^.{0,30}\bjava ?script (?:is|seems to be|appears to be) (?:disabled|required|not enabled|turned off)\b.{0,60}$/i,

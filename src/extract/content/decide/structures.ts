@@ -38,9 +38,9 @@ interface Found {
   rows: number;
   columns: number;
   headers: number;
-  /** It is said to be a layout, or holds a table. */
+  /** The page says that the table is a layout, or another table is inside it. */
   isLayout: boolean;
-  /** It holds what pages consist of: the main heading, menus, articles. */
+  /** The table holds what pages consist of: the main heading, menus, articles. */
   hasSections: boolean;
 }
 

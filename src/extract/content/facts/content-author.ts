@@ -99,7 +99,7 @@ function metaValues(tree: PageTree, key: string): string[] {
     const name = tree.attribute(node, PROPERTY) ?? tree.attribute(node, NAME) ?? '';
     if (name.trim().toLowerCase() !== key) continue;
     const value = tree.attribute(node, CONTENT) ?? '';
-    // `Bell, Ann`.
+    // Citation metadata writes the family name first: `Bell, Ann` is Ann Bell.
     values.push(key === CITED ? value.replace(/^([^,]+),([^,]+)$/, '$2 $1') : value);
     if (values.length >= MOST_AUTHORS) break;
   }

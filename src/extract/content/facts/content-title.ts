@@ -113,7 +113,7 @@ function isSite(text: string, { name, host }: SiteLetters, isLast: boolean): boo
   );
 }
 
-/** `acme` of `https://www.acme.co.uk/`. */
+/** Returns the name of the site in its host: `acme` for `https://www.acme.co.uk/`. */
 function hostName(url: string): string {
   const labels = URL.parse(url)?.hostname.split('.') ?? [];
   const isSecondLevel = labels.length > 2 && (labels.at(-2) as string).length <= 3;

@@ -40,7 +40,7 @@ export function linkOf(tree: PageTree, node: number, base: BaseUrl): string | nu
   return CONTACT.test(href) ? contactOf(href) : base.resolve(href);
 }
 
-/** Null for one that names no address, as buttons to share a page do, or is a whole letter. */
+/** Returns null for a link that names no address, as buttons to share a page do, or that holds a whole letter. */
 function contactOf(href: string): string | null {
   const { protocol, pathname, search } = URL.parse(href) ?? {};
   if (protocol === undefined || pathname === undefined || pathname === '') return null;

@@ -5,7 +5,7 @@ import { BLOCK, TAG, TAG_FLAGS, type TagName } from '../../html/tag.ts';
 export const KIND = {
   /** Has no effect on the text inside. */
   inline: 0,
-  /** A generic block. */
+  /** A block without a meaning of its own. */
   box: 1,
   paragraph: 2,
   heading: 3,

@@ -10,7 +10,7 @@ import type { Cell } from './table-grid.ts';
 export interface RenderedContent {
   readonly html: string;
   readonly text: string;
-  /** GitHub Flavored Markdown. */
+  /** The content in GitHub Flavored Markdown. */
   readonly markdown: string;
 }
 

@@ -2,7 +2,7 @@
 export interface PdfPiece {
   readonly text: string;
   readonly x: number;
-  /** From the bottom. */
+  /** Distance from the bottom of the page. */
   readonly y: number;
   readonly width: number;
   readonly size: number;
@@ -77,7 +77,7 @@ class LineDraft {
     if (!isBlank) this.last = piece;
   }
 
-  /** Null for a line without text. */
+  /** Returns null for a line without text. */
   finish(): PdfLine | null {
     const cells = this.#cells
       .map((cell) => ({ ...cell, text: cell.text.replace(/\s+/g, ' ').trim() }))

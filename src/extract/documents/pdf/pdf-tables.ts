@@ -17,7 +17,7 @@ const SURE_COLUMNS = 3;
 /** A longer table is several, and one with more columns is none: this bounds the work for each line of a page. */
 const MOST_ROWS = 500;
 const MOST_COLUMNS = 30;
-/** Of all cells of a table, at least this share has a text. */
+/** The least share of a table's cells that have a text. */
 const LEAST_FILLED = 0.5;
 
 /**

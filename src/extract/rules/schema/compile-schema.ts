@@ -24,7 +24,7 @@ export interface SchemaNode {
   readonly schemas: Map<string, SchemaNode>;
   readonly lists: Map<string, readonly SchemaNode[]>;
   readonly named: Map<string, ReadonlyMap<string, SchemaNode>>;
-  /** Of `pattern` and `patternProperties`. */
+  /** The compiled expressions of `pattern` and `patternProperties`, by their source. */
   readonly patterns: Map<string, Regex>;
   pattern: string | null;
   values: readonly unknown[] | null;

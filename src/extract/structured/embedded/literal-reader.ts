@@ -4,7 +4,7 @@ export interface LiteralOptions {
   /** `json`: JSON with mistakes. `script`: JavaScript literals, read without running them. */
   readonly dialect: Dialect;
   readonly depth?: number;
-  /** Values of identifiers. */
+  /** Values of identifiers that the literal may use. */
   readonly names?: ReadonlyMap<string, unknown>;
 }
 

@@ -10,7 +10,7 @@ import { extractTyped } from '../extract-typed.ts';
 /** What a page asks for the one thing that it offers. Null where the page does not say. */
 export interface Offer {
   readonly price: number | null;
-  /** ISO 4217. */
+  /** Code of ISO 4217, such as `EUR`. */
   readonly currency: string | null;
   /** As in schema.org: `InStock`, `OutOfStock` … */
   readonly availability: string | null;

@@ -36,7 +36,7 @@ const MOST_PRICES = 30;
 /** Number of nodes after the heading that are searched for a price. */
 const NEAR = 400;
 
-/** Add-to-cart buttons. */
+/** Returns the nodes of buttons that add the product to a cart. */
 export function cartButtons({ markup }: TypedEvidence): number[] {
   const { tree } = markup;
   const isButton = (node: number): boolean =>

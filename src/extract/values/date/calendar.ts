@@ -42,7 +42,7 @@ export function addMonths({ year, month }: CalendarDay, count: number): Calendar
   return { year: Math.floor(index / 12), month: (((index % 12) + 12) % 12) + 1, day: null };
 }
 
-/** 0 is Sunday. */
+/** Returns the weekday as a number from 0, which is Sunday. */
 export const weekdayOf = (day: CalendarDay): number => new Date(startOf(day)).getUTCDay();
 
 export function dayOfYear(year: number, ordinal: number): CalendarDay | null {

@@ -132,7 +132,7 @@ function around(
   if (previous?.length === 4 && isDay(next))
     return { year: previous.value, months, day: next?.value ?? null };
   if (isDay(previous)) {
-    // Of 12 – 15 November the start is the number before.
+    // In a range such as `12 – 15 November` the start is the number before.
     const start = isDay(beforePrevious) ? beforePrevious : previous;
     const year = yearOf(next, thisYear) ?? yearAhead(items, index) ?? laterYear(items, index, months);
     return { year, months, day: start?.value ?? null };

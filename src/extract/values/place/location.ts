@@ -12,7 +12,7 @@ import {
 export interface Location {
   readonly city: string | null;
   readonly region: string | null;
-  /** ISO 3166. */
+  /** Code of ISO 3166, such as `DE`. */
   readonly country: string | null;
   readonly raw: string;
   readonly isAmbiguous: boolean;

@@ -3,7 +3,7 @@ import { CURRENCIES } from './currency-table.ts';
 
 /** The possible meanings of a symbol or word for a currency. */
 export interface CurrencySpelling {
-  /** Likeliest first. */
+  /** Codes of the currencies that may be meant, the likeliest first. */
   readonly codes: readonly string[];
   /** True when the first code is meant unless a hint names another of them. */
   readonly isSettled: boolean;

@@ -25,7 +25,7 @@ export interface Price {
   readonly isUpTo: boolean;
   /** The unit of the price, when it is not for the whole item: `kg`, `100 g`, `month`, `piece` … */
   readonly per: string | null;
-  /** The former price. */
+  /** The former price, when the price is reduced. */
   readonly listPrice: number | null;
   readonly isAmbiguous: boolean;
   readonly ambiguity: PriceAmbiguity | null;
