@@ -2,14 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { EXPORT_FORMATS, type ExportFormat, PAGE_FORMATS } from '../src/model/export.ts';
+import { type ExportFormat, PAGE_FORMATS } from '../src/model/export-registry.ts';
 import { LAUNCH_ENVIRONMENT, LAUNCH_FLAGS } from './launch.ts';
 import type { Bar, BenchOptions, Part } from './part.ts';
 import { figure, megabytes, spread } from './report.ts';
 import { ratios, rotated, type Sample, sampleOf } from './sample.ts';
 
 const RUN = fileURLToPath(new URL('./exports/run.ts', import.meta.url));
-const LIBRARIES: Readonly<Record<ExportFormat, string>> = {
+/** The formats that are measured, each with the library that it is measured against. */
+const LIBRARIES: Readonly<Partial<Record<ExportFormat, string>>> = {
   csv: 'csv-stringify',
   xlsx: 'hucre',
   json: 'JSON.stringify',
@@ -86,7 +87,7 @@ export const exports: Part = {
   async run({ isQuick, say }: BenchOptions) {
     const sizes = isQuick ? QUICK : FULL;
     const measured: Figures[] = [];
-    for (const format of EXPORT_FORMATS) {
+    for (const format of Object.keys(LIBRARIES) as ExportFormat[]) {
       const figures = await figuresOf(format, sizes);
       measured.push(figures);
       const { whole, bare, share } = figures;
@@ -124,7 +125,7 @@ export const exports: Part = {
           rows: measured.map(({ format, whole, bare, share, cpuShare }) => [
             format,
             figure(whole.rowsPerSecond),
-            LIBRARIES[format],
+            LIBRARIES[format] ?? '',
             figure(bare),
             `${spread(share)} ×`,
             `${spread(cpuShare)} ×`,

@@ -12,6 +12,13 @@ import { documentedSettings } from '../src/config/env-example.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
 import { AUDIT_ACTIONS } from '../src/model/audit-actions.ts';
 import { EVENTS, eventsTo } from '../src/model/event-types.ts';
+import {
+  EXPORT_FORMATS,
+  EXPORT_TYPES,
+  exportFormatSpec,
+  exportTypeSpec,
+  PAGE_TYPE,
+} from '../src/model/export-registry.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES } from '../src/model/query-fields.ts';
 import { listMetrics } from './metric-list.ts';
 import { optionRows, WITHOUT_FIELD } from './option-names.ts';
@@ -98,6 +105,20 @@ export function eventsTable(): string {
 export function webhookEventsTable(): string {
   const rows = eventsTo('webhook').map((type) => [`\`${type}\``, EVENTS[type].when]);
   return table(['Type', 'When'], rows);
+}
+
+/** What exports have, and how they are written. */
+export function exportTypesTable(): string {
+  const rows = EXPORT_TYPES.map((type) => [`\`${type}\``, exportTypeSpec(type).docs]);
+  return table(['`type`', 'what it has'], rows);
+}
+
+export function exportFormatsTable(): string {
+  const rows = EXPORT_FORMATS.map((format) => {
+    const { takes, docs } = exportFormatSpec(format);
+    return [`\`${format}\``, takes === 'rows' ? 'tables' : `\`${PAGE_TYPE}\``, docs];
+  });
+  return table(['`format`', 'of', 'what it is'], rows);
 }
 
 export function auditActionsTable(): string {

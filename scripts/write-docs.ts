@@ -3,12 +3,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { envExample } from '../src/config/env-example.ts';
 import { withChartSettings } from './chart-settings.ts';
+import { dashboardChoices } from './dashboard-choices.ts';
 import {
   auditActionsTable,
   capacitySections,
   errorsTable,
   eventsTable,
   exitCodesTable,
+  exportFormatsTable,
+  exportTypesTable,
   metricsTable,
   optionsTable,
   queryFieldsTable,
@@ -36,4 +39,6 @@ writeFileSync(at(CHART_SCHEMA), withChartSettings(readFileSync(at(CHART_SCHEMA),
 rewrite('docs/security.md', { 'audit-actions': auditActionsTable() });
 rewrite('docs/events.md', { events: eventsTable() });
 rewrite('docs/webhooks.md', { events: webhookEventsTable() });
+rewrite('docs/exports.md', { types: exportTypesTable(), formats: exportFormatsTable() });
+writeFileSync(at('dashboard/src/api/choices.ts'), dashboardChoices());
 rewrite('docs/metrics.md', { metrics: metricsTable() });

@@ -1,8 +1,8 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { keepThreadLimits, startSmallThread } from '../../src/config/thread-memory.ts';
 import { EXPORT_THREAD } from '../../src/exports/export-worker.ts';
-import { formatOf } from '../../src/exports/formats.ts';
-import { type ExportFormat, PAGE_FORMATS } from '../../src/model/export.ts';
+import { loadWriter } from '../../src/exports/formats.ts';
+import { type ExportFormat, PAGE_FORMATS } from '../../src/model/export-registry.ts';
 import { CREATED_AT, JOB, pagesOf } from './pages.ts';
 import { tableOf } from './rows.ts';
 
@@ -20,7 +20,7 @@ const WARM_ROWS = 2_000;
 const LOOK_MS = 50;
 
 async function ours(format: ExportFormat, count: number): Promise<number> {
-  const spec = formatOf(format);
+  const writer = await loadWriter(format);
   let [written, quarter] = [0, 1];
   const onRows = (rows: number) => {
     written += rows;
@@ -30,9 +30,9 @@ async function ours(format: ExportFormat, count: number): Promise<number> {
   };
   let bytes = 0;
   const chunks =
-    spec.takes === 'rows'
-      ? (await spec.load())(tableOf(count), { title: 'full', isLarge: count > 500_000, excel: false, onRows })
-      : (await spec.load())(pagesOf(count), { job: JOB, createdAt: CREATED_AT, onRows });
+    writer.takes === 'rows'
+      ? writer.write(tableOf(count), { title: 'full', isLarge: count > 500_000, excel: false, onRows })
+      : writer.write(pagesOf(count), { job: JOB, createdAt: CREATED_AT, onRows });
   for await (const chunk of chunks) bytes += chunk.length;
   return bytes;
 }

@@ -2,7 +2,7 @@ import { requireLedger } from '../jobs/expired.ts';
 import type { ExportSpec } from '../model/export.ts';
 import type { Job } from '../model/job.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import { formatOf } from './formats.ts';
+import { loadWriter } from './formats.ts';
 import { type PageParts, pagesInOrder } from './page-order.ts';
 import { openTable, type TableParts } from './sources/open-table.ts';
 
@@ -33,15 +33,13 @@ export async function* exportBytes(
 ): AsyncGenerator<Uint8Array> {
   requireLedger(job);
   const pages = () => pagesInOrder(job.id, { store, blobs });
-  const format = formatOf(spec.format);
-  if (format.takes === 'pages') {
-    const write = await format.load();
-    yield* write(pages, { job, onRows, createdAt });
+  const writer = await loadWriter(spec.format);
+  if (writer.takes === 'pages') {
+    yield* writer.write(pages, { job, onRows, createdAt });
     return;
   }
-  const write = await format.load();
   const table = await openTable({ job, spec, pages, store, blobs });
   const { pages: count, bytes } = job.counters;
   const isLarge = count > LARGE_PAGES || bytes > LARGE_BYTES;
-  yield* write(table, { onRows, title: spec.type, isLarge, excel: spec.excel === true });
+  yield* writer.write(table, { onRows, title: spec.type, isLarge, excel: spec.excel === true });
 }

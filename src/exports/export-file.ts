@@ -1,13 +1,13 @@
 import type { Export } from '../model/export.ts';
+import { exportFormatSpec } from '../model/export-registry.ts';
 import type { AccountId, ExportId, JobId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { ExportStore } from '../ports/export-store.ts';
 import type { Files } from '../ports/files.ts';
-import { formatOf } from './formats.ts';
 
 /** The name of the file that the last attempt at the export writes. */
 export const fileOf = ({ id, attempts, spec }: Pick<Export, 'id' | 'attempts' | 'spec'>): string =>
-  `${id}.${attempts}${formatOf(spec.format).ending}`;
+  `${id}.${attempts}${exportFormatSpec(spec.format).ending}`;
 
 const MOST_SITE_CHARS = 80;
 
@@ -25,7 +25,7 @@ export function nameForPeople(
   job: Pick<Job, 'id' | 'seeds'>,
 ): string {
   const day = new Date(createdAt).toISOString().slice(0, 10);
-  return `${siteOf(job)}-${spec.type}-${day}-${id.slice(-12)}${formatOf(spec.format).ending}`;
+  return `${siteOf(job)}-${spec.type}-${day}-${id.slice(-12)}${exportFormatSpec(spec.format).ending}`;
 }
 
 const FILE = /^(exp_[0-9a-f-]{1,64})\.\d{1,9}\./;

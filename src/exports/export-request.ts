@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { diffRulesSchema } from '../diff/diff-rules.ts';
-import { EXPORT_FORMATS, EXPORT_TYPES, type ExportSpec } from '../model/export.ts';
+import type { ExportSpec } from '../model/export.ts';
+import {
+  EXPORT_FORMATS,
+  EXPORT_TYPES,
+  type ExportFormat,
+  exportFormatSpec,
+  exportTypeSpec,
+  PAGE_FORMATS,
+  PAGE_TYPE,
+  TABLE_FORMATS,
+} from '../model/export-registry.ts';
 import type { JobId } from '../model/ids.ts';
 
 const targetSchema = z
@@ -17,22 +27,23 @@ const targetSchema = z
     'A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it.',
   );
 
+const namesOf = (formats: readonly ExportFormat[]): string =>
+  formats
+    .map((format) => {
+      const { about } = exportFormatSpec(format);
+      return `\`${format}\`${about === undefined ? '' : ` (${about})`}`;
+    })
+    .join(' ');
+
 /** What a client asks for. Which types and formats go together is looked at after. */
 export const exportRequestSchema = z
   .strictObject({
     type: z
       .enum(EXPORT_TYPES)
-      .describe(
-        '`full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. ' +
-          '`diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. ' +
-          '`links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.',
-      ),
+      .describe(EXPORT_TYPES.map((type) => `\`${type}\`: ${exportTypeSpec(type).about}.`).join(' ')),
     format: z
       .enum(EXPORT_FORMATS)
-      .describe(
-        '`csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) ' +
-          '`chunks` (pieces of texts, one per line): of `raw` only.',
-      ),
+      .describe(`${namesOf(TABLE_FORMATS)}: tables. ${namesOf(PAGE_FORMATS)}: of \`${PAGE_TYPE}\` only.`),
     against: z.string().max(64).optional().describe('`diff`: the earlier job to compare with.'),
     rules: diffRulesSchema.optional().describe('`diff`: what counts as a change.'),
     excel: z.boolean().optional().describe('`csv`: begin with a byte order mark, so that Excel reads UTF-8.'),

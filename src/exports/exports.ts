@@ -2,7 +2,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { requireLedger } from '../jobs/expired.ts';
 import { invalidRequest } from '../jobs/invalid-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { Export, ExportSpec } from '../model/export.ts';
+import { type Export, type ExportSpec, formatProblem } from '../model/export.ts';
 import type { AccountId, ExportId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { ExportQuery, ExportStore } from '../ports/export-store.ts';
@@ -11,8 +11,6 @@ import type { ListPage } from '../ports/store.ts';
 import { fileOf, removeFiles } from './export-file.ts';
 import { checkLink, newSecret } from './export-link.ts';
 import { type ExportPlaces, targetPlace } from './export-places.ts';
-import { formatRefusal } from './formats.ts';
-import { AVAILABLE_TYPES } from './sources/open-table.ts';
 
 /** Exports of an account. Every method that takes an account throws NOT_FOUND for exports and jobs of others. */
 export interface Exports {
@@ -55,8 +53,7 @@ export function createExports({ store, jobs, files, places, now }: ExportsDeps):
     const refuse = (field: string, message: string): never => {
       throw invalidRequest([{ field, message }]);
     };
-    if (!AVAILABLE_TYPES.includes(type)) refuse('type', `The type "${type}" is not one of this version.`);
-    const refusal = formatRefusal(spec);
+    const refusal = formatProblem(spec);
     if (refusal !== null) refuse('format', refusal);
     if (type === 'diff' && against === undefined) refuse('against', 'A diff needs the job to compare with.');
     if (type !== 'diff' && against !== undefined) refuse('against', 'Only for type "diff".');

@@ -1,86 +1,21 @@
-import { EXPORT_FORMATS, type ExportFormat, type ExportSpec, formatProblem } from '../model/export.ts';
-import type { FormatSpec } from './table/format.ts';
+import { type ExportFormat, exportFormatSpec } from '../model/export-registry.ts';
+import type { PageWriter } from './table/export-page.ts';
+import type { TableWriter } from './table/table.ts';
 
-/** Every format that can be written. */
-const FORMATS: readonly FormatSpec[] = [
-  {
-    format: 'csv',
-    ending: '.csv',
-    contentType: 'text/csv; charset=utf-8; header=present',
-    takes: 'rows',
-    load: async () => (await import('./writers/csv.ts')).writeCsv,
-  },
-  {
-    format: 'xlsx',
-    ending: '.xlsx',
-    contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    takes: 'rows',
-    load: async () => (await import('./writers/xlsx.ts')).writeXlsx,
-  },
-  {
-    format: 'json',
-    ending: '.json',
-    contentType: 'application/json',
-    takes: 'rows',
-    load: async () => (await import('./writers/json.ts')).writeJson,
-  },
-  {
-    format: 'ndjson',
-    ending: '.ndjson',
-    contentType: 'application/x-ndjson',
-    takes: 'rows',
-    load: async () => (await import('./writers/json.ts')).writeNdjson,
-  },
-  {
-    format: 'parquet',
-    ending: '.parquet',
-    contentType: 'application/vnd.apache.parquet',
-    takes: 'rows',
-    load: async () => (await import('./writers/parquet.ts')).writeParquet,
-  },
-  {
-    format: 'warc',
-    ending: '.warc.gz',
-    contentType: 'application/warc',
-    takes: 'pages',
-    load: async () => (await import('./writers/web-archive.ts')).writeWarc,
-  },
-  {
-    format: 'wacz',
-    ending: '.wacz',
-    contentType: 'application/wacz',
-    takes: 'pages',
-    load: async () => (await import('./writers/web-archive.ts')).writeWacz,
-  },
-  {
-    format: 'markdown',
-    ending: '.zip',
-    contentType: 'application/zip',
-    takes: 'pages',
-    load: async () => (await import('./writers/markdown-zip.ts')).writeMarkdownZip,
-  },
-  {
-    format: 'chunks',
-    ending: '.chunks.ndjson',
-    contentType: 'application/x-ndjson',
-    takes: 'pages',
-    load: async () => (await import('./writers/chunks.ts')).writeChunks,
-  },
-];
-
-const BY_NAME: ReadonlyMap<ExportFormat, FormatSpec> = new Map(FORMATS.map((spec) => [spec.format, spec]));
-
-/** The formats that this version writes. */
-export const WRITABLE_FORMATS: readonly ExportFormat[] = EXPORT_FORMATS.filter((name) => BY_NAME.has(name));
-
-export function formatOf(name: ExportFormat): FormatSpec {
-  const spec = BY_NAME.get(name);
-  if (spec === undefined) throw new Error(`The format ${name} has no writer.`);
-  return spec;
+/** A file of `writers/`: its functions, by the formats that they write. */
+interface WriterModule {
+  readonly writers: Readonly<Partial<Record<ExportFormat, TableWriter | PageWriter>>>;
 }
 
-/** Why the type cannot be had in the format; null when it can. */
-export function formatRefusal(spec: Pick<ExportSpec, 'type' | 'format'>): string | null {
-  if (!BY_NAME.has(spec.format)) return `The format "${spec.format}" cannot be written by this version.`;
-  return formatProblem(spec);
+/** How a format is written. Writers are loaded when they are needed: some bring large packages. */
+export type LoadedWriter =
+  | { readonly takes: 'rows'; readonly write: TableWriter }
+  | { readonly takes: 'pages'; readonly write: PageWriter };
+
+export async function loadWriter(format: ExportFormat): Promise<LoadedWriter> {
+  const { takes, writer } = exportFormatSpec(format);
+  const { writers } = (await import(`./writers/${writer}.ts`)) as WriterModule;
+  const write = writers[format];
+  if (write === undefined) throw new Error(`writers/${writer}.ts has no writer of ${format}.`);
+  return { takes, write } as LoadedWriter;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { DerivedOptions } from '../model/derived.ts';
-import { EXPORT_FORMATS, EXPORT_TYPES, formatProblem } from '../model/export.ts';
+import { formatProblem } from '../model/export.ts';
+import { EXPORT_FORMATS, JOB_EXPORT_TYPES } from '../model/export-registry.ts';
 
 const MAX_EXPORTS = 20;
 
@@ -23,7 +24,7 @@ export const derivedFields = {
     .array(
       z
         .strictObject({
-          type: z.enum(EXPORT_TYPES).exclude(['diff']).describe('What the file has.'),
+          type: z.enum(JOB_EXPORT_TYPES).describe('What the file has.'),
           format: z.enum(EXPORT_FORMATS).describe('How it is written.'),
         })
         .superRefine((wish, context) => {

@@ -1,37 +1,6 @@
 import type { ErrorCode } from '../errors/registry.ts';
+import { type ExportFormat, type ExportType, PAGE_FORMATS, PAGE_TYPE } from './export-registry.ts';
 import type { AccountId, ExportId, JobId } from './ids.ts';
-
-/**
- * What an export holds of a job:
- *
- * full     one row for each page, with the columns of a shop's catalogue
- * seo      one row for each page, with what search engines read
- * diff     one row for each URL of the job and of an earlier one, with what has changed
- * raw      every stored page as it came: response, record and body
- * links    one row for each link of a page
- * records  one row for each page that a record was extracted from, with a column for each field
- * results  the pages as `GET /v1/jobs/:id/results` gives them
- */
-export const EXPORT_TYPES = ['full', 'seo', 'diff', 'raw', 'links', 'records', 'results'] as const;
-export type ExportType = (typeof EXPORT_TYPES)[number];
-
-/** `markdown`: a ZIP of Markdown files for language models. `chunks`: pieces of the pages' texts, one per line. */
-export const EXPORT_FORMATS = [
-  'csv',
-  'xlsx',
-  'json',
-  'ndjson',
-  'parquet',
-  'warc',
-  'wacz',
-  'markdown',
-  'chunks',
-] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
-/** Formats of whole pages, and the type that they are made of. */
-export const PAGE_FORMATS: readonly ExportFormat[] = ['warc', 'wacz', 'markdown', 'chunks'];
-export const PAGE_TYPE: ExportType = 'raw';
 
 /** Why the type cannot be had in the format; null when it can. */
 export function formatProblem({ type, format }: Pick<ExportSpec, 'type' | 'format'>): string | null {

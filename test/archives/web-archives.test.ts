@@ -9,7 +9,7 @@ import { createKnownPayloads } from '../../src/archive/known-payloads.ts';
 import { written } from '../../src/archive/write-warc.ts';
 import { exportBytes } from '../../src/exports/export-bytes.ts';
 import { openReplayEngine } from '../../src/fetch/replay/replay-engine.ts';
-import type { ExportFormat } from '../../src/model/export.ts';
+import type { ExportFormat } from '../../src/model/export-registry.ts';
 import type { Job } from '../../src/model/job.ts';
 import { gzipWarc, http } from '../../src/warc/samples.fixture.ts';
 import { openScraper, openWorld, type World } from '../integration/world.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { unzipSync } from 'fflate';
 import type { ExportView } from '../../src/api/views/export-view.ts';
+import { PAGE_FORMATS, PAGE_TYPE, TABLE_FORMATS } from '../../src/model/export-registry.ts';
 import { checkedRecords } from '../archives/warc-check.ts';
 import { randomFrom } from '../site/random.ts';
 import { startSite } from '../site/site.ts';
@@ -41,16 +42,12 @@ export interface ExportKillReport {
 
 export type ExportKillSpec = Pick<ExportView, 'type' | 'format'>;
 
+const KILLED_TYPES = ['full', 'links', 'raw'] as const;
+
+/** Each format once; the tables with rows of different kinds. */
 const SPECS: readonly ExportKillSpec[] = [
-  { type: 'full', format: 'csv' },
-  { type: 'full', format: 'xlsx' },
-  { type: 'links', format: 'ndjson' },
-  { type: 'full', format: 'parquet' },
-  { type: 'raw', format: 'json' },
-  { type: 'raw', format: 'markdown' },
-  { type: 'raw', format: 'chunks' },
-  { type: 'raw', format: 'warc' },
-  { type: 'raw', format: 'wacz' },
+  ...TABLE_FORMATS.map((format, at) => ({ type: KILLED_TYPES[at % KILLED_TYPES.length] ?? 'full', format })),
+  ...PAGE_FORMATS.map((format) => ({ type: PAGE_TYPE, format })),
 ];
 const WAIT_MS = 300_000;
 /** A kill comes at most this long after an export was seen running: most are written by then. */

@@ -18,7 +18,10 @@ import {
   Users,
   Webhook,
 } from 'lucide-react';
+import { EXPORT_FORMATS } from '../api/choices.ts';
 import type { SignedIn } from '../api/session.ts';
+
+const EXPORT_WORDS = ['download', ...EXPORT_FORMATS.map(({ value }) => value)].join(' ');
 
 export interface Destination {
   readonly to: string;
@@ -57,7 +60,7 @@ export const SECTIONS: readonly Section[] = [
     entries: [
       { to: '/search', label: 'Search', icon: Search, words: 'full text stored pages' },
       { to: '/query', label: 'Query', icon: Database, words: 'sql lake table chart' },
-      { to: '/exports', label: 'Exports', icon: BookOpen, words: 'download csv xlsx parquet warc' },
+      { to: '/exports', label: 'Exports', icon: BookOpen, words: EXPORT_WORDS },
     ],
   },
   {

@@ -5,9 +5,9 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { nameForPeople } from '../../exports/export-file.ts';
 import { exportRequestSchema, specOf } from '../../exports/export-request.ts';
 import { createExports } from '../../exports/exports.ts';
-import { formatOf } from '../../exports/formats.ts';
 import type { AuditAction } from '../../model/audit-actions.ts';
 import type { Export, ExportSpec } from '../../model/export.ts';
+import { exportFormatSpec } from '../../model/export-registry.ts';
 import type { ExportId, JobId } from '../../model/ids.ts';
 import type { FoundKey } from '../../ports/api-key.ts';
 import { accountOf, apiKeyOf, isReadable, requireReadable } from '../access/access.ts';
@@ -219,7 +219,7 @@ export function addExportRoutes(app: App, { store, jobs, settings, exportFiles, 
       reply.code(206).header('content-range', `bytes ${part.start}-${part.end - 1}/${of.sizeBytes}`);
     }
     return reply
-      .type(formatOf(of.spec.format).contentType)
+      .type(exportFormatSpec(of.spec.format).contentType)
       .header('content-length', part.end - part.start)
       .header('content-disposition', `attachment; filename="${nameForPeople(of, job)}"`)
       .header('x-content-type-options', 'nosniff')

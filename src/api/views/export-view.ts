@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { signedPath } from '../../exports/export-link.ts';
-import { EXPORT_FORMATS, EXPORT_STATUSES, EXPORT_TYPES, type Export } from '../../model/export.ts';
+import { EXPORT_STATUSES, type Export } from '../../model/export.ts';
+import { EXPORT_FORMATS, EXPORT_TYPES } from '../../model/export-registry.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 const time = z.iso.datetime();

@@ -1,13 +1,14 @@
 import { Option } from 'commander';
-import { WRITABLE_FORMATS } from '../../exports/formats.ts';
-import { AVAILABLE_TYPES } from '../../exports/sources/open-table.ts';
+import type { ExportSpec } from '../../model/export.ts';
 import {
+  EXPORT_FORMATS,
+  EXPORT_TYPES,
   type ExportFormat,
-  type ExportSpec,
   type ExportType,
+  exportTypeSpec,
   PAGE_FORMATS,
   PAGE_TYPE,
-} from '../../model/export.ts';
+} from '../../model/export-registry.ts';
 import type { JobId } from '../../model/ids.ts';
 import type { ExportProgress } from '../../ports/export-store.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
@@ -30,13 +31,7 @@ JOB is an id from "scrapifie jobs list", or "latest". Pages come in the order of
 so size does not matter. A file appears when it is complete.
 
 Types:
-  full     a row per page with title, price, availability, pictures …
-  seo      a row per page with title, description, canonical, hreflang …
-  diff     a row per URL with what has changed since the job that --against names
-  raw      every stored page with its record and body
-  links    a row per link
-  records  a row per extracted record, with a column for each field
-  results  the pages as the API shows them (the default)
+${EXPORT_TYPES.map((type) => `  ${type.padEnd(8)} ${exportTypeSpec(type).help}`).join('\n')}
 
 Examples:
   scrapifie export latest --type full --format csv --out full.csv
@@ -52,11 +47,9 @@ export const define: DefineCommand = (command, shell) => {
       new Option(
         '--type <name>',
         'what is exported (default: results; of formats of whole pages, raw)',
-      ).choices(AVAILABLE_TYPES),
+      ).choices(EXPORT_TYPES),
     )
-    .addOption(
-      new Option('--format <name>', 'format of the file').choices(WRITABLE_FORMATS).default('ndjson'),
-    )
+    .addOption(new Option('--format <name>', 'format of the file').choices(EXPORT_FORMATS).default('ndjson'))
     .option('--against <job>', 'diff: the earlier job to compare with')
     .option('--excel', 'csv: begin with a byte order mark, so that Excel reads UTF-8')
     .option('--text', 'results in a table: a column with the text of each page, where the job has kept it')

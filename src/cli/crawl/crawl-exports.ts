@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ExportView } from '../../api/views/export-view.ts';
 import type { JobView } from '../../api/views/job-view.ts';
 import { exportBytes } from '../../exports/export-bytes.ts';
-import { formatOf } from '../../exports/formats.ts';
 import type { ExportWish } from '../../model/derived.ts';
+import { exportFormatSpec } from '../../model/export-registry.ts';
 import type { Job } from '../../model/job.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import { exportFailure } from '../backend/export-backend.ts';
@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 500;
 
 /** `full.csv` in the folder of the crawl. */
 const pathOf = ({ dir }: CrawlFolder, { type, format }: ExportWish): string =>
-  join(dir, `${type}${formatOf(format).ending}`);
+  join(dir, `${type}${exportFormatSpec(format).ending}`);
 
 /** Writes the exports that a crawl of this machine asks for, beside its pages. Nothing of a crawl that was cancelled. */
 export async function writeCrawlExports(

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { EXPORT_FORMATS, EXPORT_TYPES, formatProblem } from '../../model/export.ts';
+import { formatProblem } from '../../model/export.ts';
+import { EXPORT_FORMATS, JOB_EXPORT_TYPES } from '../../model/export-registry.ts';
 import { list } from './flag-values.ts';
 import { given } from './flags.ts';
 
@@ -12,9 +13,7 @@ export interface DerivedFlags {
   readonly export?: string[];
 }
 
-/** A diff needs another job, which a crawl that is yet to begin cannot name. */
-const JOB_TYPES = EXPORT_TYPES.filter((type) => type !== 'diff');
-const EXPORT_WORDS = `types: ${JOB_TYPES.join(', ')}; formats: ${EXPORT_FORMATS.join(', ')}`;
+const EXPORT_WORDS = `types: ${JOB_EXPORT_TYPES.join(', ')}; formats: ${EXPORT_FORMATS.join(', ')}`;
 
 export const derivedFlags = (): readonly Option[] => [
   new Option('--snapshots', 'keep each content of a page in the history of its URL'),
@@ -59,8 +58,8 @@ function exportProblem(text: string): string | null {
   const wish = exportOf(text);
   if (wish.type === 'diff')
     return 'A diff needs another job: run "scrapifie export JOB --type diff --against JOB" after the crawl.';
-  const type = JOB_TYPES.find((known) => known === wish.type);
-  if (type === undefined) return `The type must be one of ${JOB_TYPES.join(', ')}.`;
+  const type = JOB_EXPORT_TYPES.find((known) => known === wish.type);
+  if (type === undefined) return `The type must be one of ${JOB_EXPORT_TYPES.join(', ')}.`;
   const format = EXPORT_FORMATS.find((known) => known === wish.format);
   if (format === undefined) return `The format must be one of ${EXPORT_FORMATS.join(', ')}.`;
   return formatProblem({ type, format });

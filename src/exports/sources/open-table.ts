@@ -1,4 +1,5 @@
-import type { ExportSpec, ExportType } from '../../model/export.ts';
+import type { ExportSpec } from '../../model/export.ts';
+import type { ExportType } from '../../model/export-registry.ts';
 import type { Job } from '../../model/job.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { JobStore } from '../../ports/store.ts';
@@ -21,7 +22,7 @@ export interface TableParts {
   readonly blobs: Blobs;
 }
 
-const TABLES: Readonly<Partial<Record<ExportType, (parts: TableParts) => Table | Promise<Table>>>> = {
+const TABLES: Readonly<Record<ExportType, (parts: TableParts) => Table | Promise<Table>>> = {
   full: ({ pages }) => fullTable(pages),
   seo: ({ pages }) => seoTable(pages),
   diff: ({ job, spec, store, blobs }) => diffTable(job, spec, { store, blobs }),
@@ -31,14 +32,7 @@ const TABLES: Readonly<Partial<Record<ExportType, (parts: TableParts) => Table |
   results: resultsOf,
 };
 
-/** The types of export that this version has. */
-export const AVAILABLE_TYPES = Object.keys(TABLES) as ExportType[];
-
-export async function openTable(parts: TableParts): Promise<Table> {
-  const open = TABLES[parts.spec.type];
-  if (open === undefined) throw new Error(`There are no rows of type ${parts.spec.type}.`);
-  return open(parts);
-}
+export const openTable = async (parts: TableParts): Promise<Table> => TABLES[parts.spec.type](parts);
 
 async function resultsOf({ job, spec, pages, store, blobs }: TableParts): Promise<Table> {
   const sources = job.options.hasSources === true ? await store.getSources(job.id) : {};

@@ -1,3 +1,4 @@
+import type { PageFormat } from '../../model/export-registry.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
 import type { Page, PageRecord } from '../../model/page.ts';
@@ -21,6 +22,9 @@ export type PageSource = () => AsyncIterable<ExportPage>;
 
 /** Turns the pages of a job into the bytes of a file. */
 export type PageWriter = (pages: PageSource, options: PageWriterOptions) => FileBytes;
+
+/** The formats of pages that a file of `writers/` writes. */
+export type PageWriters = Readonly<Partial<Record<PageFormat, PageWriter>>>;
 
 export interface PageWriterOptions {
   readonly job: Job;

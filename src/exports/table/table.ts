@@ -1,3 +1,5 @@
+import type { TableFormat } from '../../model/export-registry.ts';
+
 /**
  * Rows of an export, and what writers need to know of them. A source gives a table, or pages; a writer turns one of them
  * into the bytes of a file.
@@ -28,8 +30,11 @@ export interface Table {
 /** The bytes of a file, each chunk asked for when the one before was taken. */
 export type FileBytes = AsyncIterable<Uint8Array>;
 
-/** Writes a table. `onRow` hears how many rows have been taken. */
+/** Writes a table. `onRows` hears how many rows have been taken. */
 export type TableWriter = (table: Table, options: TableOptions) => FileBytes;
+
+/** The tables that a file of `writers/` writes. */
+export type TableWriters = Readonly<Partial<Record<TableFormat, TableWriter>>>;
 
 export interface TableOptions {
   readonly onRows: (rows: number) => void;

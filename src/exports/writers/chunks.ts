@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { estimateTokens } from '../../llm/token-budget.ts';
-import type { PageSource, PageWriterOptions } from '../table/export-page.ts';
+import type { PageSource, PageWriterOptions, PageWriters } from '../table/export-page.ts';
 import { markdownOf } from './page-markdown.ts';
 
 /** A chunk ends where the next paragraph would bring it beyond this. */
@@ -120,3 +120,5 @@ function piecesOf(block: string, mostTokens: number): string[] {
 /** Not between the halves of one character. */
 const safeCut = (part: string): number =>
   part.length > 1 && /[\ud800-\udbff]$/.test(part) ? part.length - 1 : part.length;
+
+export const writers = { chunks: writeChunks } satisfies PageWriters;

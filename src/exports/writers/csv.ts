@@ -1,4 +1,4 @@
-import type { Cell, FileBytes, Table, TableOptions } from '../table/table.ts';
+import type { Cell, FileBytes, Table, TableOptions, TableWriters } from '../table/table.ts';
 
 /** By it Excel knows that a file is UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
@@ -58,3 +58,5 @@ export async function* writeCsv(
   }
   if (text !== '') yield Buffer.from(text);
 }
+
+export const writers = { csv: writeCsv } satisfies TableWriters;

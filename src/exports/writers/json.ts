@@ -1,4 +1,4 @@
-import type { Cell, Column, Row, Table, TableOptions } from '../table/table.ts';
+import type { Cell, Column, Row, Table, TableOptions, TableWriters } from '../table/table.ts';
 
 const CHUNK_CHARS = 131_072;
 
@@ -59,3 +59,5 @@ export const writeJson = (table: Table, options: TableOptions) =>
 /** One object per line. */
 export const writeNdjson = (table: Table, options: TableOptions) =>
   texts(table, options, { start: '', between: '\n', end: (isEmpty) => (isEmpty ? '' : '\n') });
+
+export const writers = { json: writeJson, ndjson: writeNdjson } satisfies TableWriters;

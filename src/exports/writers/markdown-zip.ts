@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExportPage, PageSource, PageWriterOptions } from '../table/export-page.ts';
+import type { ExportPage, PageSource, PageWriterOptions, PageWriters } from '../table/export-page.ts';
 import { markdownOf, oneLine } from './page-markdown.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
 
@@ -89,3 +89,5 @@ export function fileName(url: string): string {
   const name = safe(pathname.replace(/\.(?:html?|php|aspx?)$/i, '')) || 'index';
   return `pages/${safe(host) || 'host'}/${name}-${hash}.md`;
 }
+
+export const writers = { markdown: writeMarkdownZip } satisfies PageWriters;

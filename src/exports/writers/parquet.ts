@@ -5,7 +5,7 @@ import {
   ParquetWriter,
   schemaFromColumnData,
 } from 'hyparquet-writer';
-import type { Cell, ColumnType, Table, TableOptions } from '../table/table.ts';
+import type { Cell, ColumnType, Table, TableOptions, TableWriters } from '../table/table.ts';
 
 /** A row group ends with the first of these: it is held in memory until it is encoded. */
 const GROUP_ROWS = 10_000;
@@ -184,3 +184,5 @@ function keepShortStatistics({ row_groups: groups }: ParquetWriter): void {
       });
   }
 }
+
+export const writers = { parquet: writeParquet } satisfies TableWriters;

@@ -3,7 +3,7 @@ import { createKnownPayloads } from '../../archive/known-payloads.ts';
 import { type WaczEntry, waczEntries } from '../../archive/write-wacz.ts';
 import { infoRecord, written, writtenRecords } from '../../archive/write-warc.ts';
 import { VERSION } from '../../version.ts';
-import type { PageSource, PageWriterOptions } from '../table/export-page.ts';
+import type { PageSource, PageWriterOptions, PageWriters } from '../table/export-page.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
 
 /** One WARC file, compressed record by record, of all pages. */
@@ -39,3 +39,5 @@ async function* exchanges(pages: PageSource, { job, onRows }: PageWriterOptions)
     onRows(1);
   }
 }
+
+export const writers = { warc: writeWarc, wacz: writeWacz } satisfies PageWriters;

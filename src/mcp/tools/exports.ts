@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EXPORT_FORMATS, JOB_EXPORT_TYPES } from '../../model/export-registry.ts';
 import { dataOf } from '../api-call.ts';
 import { id, jobId } from '../fields.ts';
 import { onlyFields } from '../listing.ts';
@@ -14,12 +15,10 @@ export const exportJob = tool({
   input: z.object({
     id: jobId,
     type: z
-      .enum(['full', 'seo', 'links', 'records', 'raw', 'results'])
+      .enum(JOB_EXPORT_TYPES)
       .default('full')
       .describe('full, seo, links, records: tables; raw: archives and Markdown'),
-    format: z
-      .enum(['csv', 'xlsx', 'json', 'ndjson', 'parquet', 'warc', 'wacz', 'markdown', 'chunks'])
-      .default('csv'),
+    format: z.enum(EXPORT_FORMATS).default('csv'),
   }),
   isReadOnly: false,
   async run({ id: job, type, format }, { api, signal }) {

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { FileDown } from 'lucide-react';
 import { useState } from 'react';
+import { EXPORT_TYPES } from '../../api/choices.ts';
 import { api } from '../../api/client.ts';
 import type { Job } from '../../api/types.ts';
 import { Button } from '../../kit/button.tsx';
@@ -11,7 +12,6 @@ import { FailureNotice } from '../../kit/states.tsx';
 import { toast } from '../../kit/toasts.tsx';
 import { useEarlierJobs } from './earlier-jobs.ts';
 import {
-  EXPORT_TYPES,
   type ExportFormat,
   type ExportRequest,
   type ExportType,

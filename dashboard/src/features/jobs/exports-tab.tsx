@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download, FileDown, Link2, Trash2 } from 'lucide-react';
+import { EXPORT_TYPES } from '../../api/choices.ts';
 import { api } from '../../api/client.ts';
 import type { Job, Schemas } from '../../api/types.ts';
 import { formatBytes, formatNumber } from '../../format/format.ts';
@@ -13,7 +14,7 @@ import { Time } from '../../kit/time.tsx';
 import { toast } from '../../kit/toasts.tsx';
 import { useAction } from '../../kit/use-action.ts';
 import { ExportForm } from './export-form.tsx';
-import { EXPORT_TYPES, FORMAT_NAMES } from './export-kinds.ts';
+import { FORMAT_NAMES } from './export-kinds.ts';
 import styles from './exports.module.css';
 import { exportsQuery } from './queries.ts';
 

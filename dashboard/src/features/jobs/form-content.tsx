@@ -3,7 +3,13 @@ import { useState } from 'react';
 import { Button, IconButton } from '../../kit/button.tsx';
 import { Checkbox, Field, Select } from '../../kit/field.tsx';
 import { Card, Columns, Row, Stack } from '../../kit/layout.tsx';
-import { EXPORT_TYPES, type ExportFormat, type ExportType, FORMAT_NAMES, formatsOf } from './export-kinds.ts';
+import {
+  type ExportFormat,
+  type ExportType,
+  FORMAT_NAMES,
+  formatsOf,
+  JOB_EXPORT_TYPES,
+} from './export-kinds.ts';
 import { CheckField, Fold, type Form, LinesField, TextField } from './form-parts.tsx';
 import styles from './new-job.module.css';
 
@@ -163,7 +169,7 @@ export function EndSection({ form }: { readonly form: Form }) {
         <div className={styles.line}>
           <Field label="File">
             <Select value={type} onChange={(event) => setType(event.target.value as ExportType)}>
-              {EXPORT_TYPES.filter(({ value }) => value !== 'diff').map(({ value, label }) => (
+              {JOB_EXPORT_TYPES.map(({ value, label }) => (
                 <option key={value} value={value}>
                   {label}
                 </option>
