@@ -61,6 +61,9 @@ export async function openCountedBlobs(
       metrics.partChanged('blobs', true);
       logger.info('object store available');
     },
+    onRebuilt(error) {
+      logger.warn({ err: error }, 'index of stored bodies rebuilt');
+    },
   });
   return countFailures('blobs', blobs, metrics);
 }

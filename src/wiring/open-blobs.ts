@@ -28,6 +28,8 @@ export interface OpenBlobsOptions {
   readonly isFirst: boolean;
   readonly onAway: (error: Error) => void;
   readonly onReturn: () => void;
+  /** Told when a folder had a damaged index, which was made again. */
+  readonly onRebuilt?: (error: ScrapifieError) => void;
 }
 
 /** Loaded where there is an object store: every page thread opens bodies, most of them a folder. */
@@ -63,7 +65,8 @@ export async function openBlobs(place: BlobsPlace, options: OpenBlobsOptions): P
   const { dataDir, databaseUrl, s3Url, spillBytes } = place;
   const folder = (name: string) => {
     makeFolder(dataDir);
-    return createBlobsFs({ dir: join(dataDir, name) });
+    const { isFirst, onRebuilt = () => undefined } = options;
+    return createBlobsFs({ dir: join(dataDir, name), isFirst, onRebuilt });
   };
   if (s3Url === undefined) return withRefusal({ ...(await folder('blobs')), degradation: () => null });
   const { createBlobsS3, createBlobsPostgres, createSpillingBlobs } = await objectStoreDrivers();

@@ -17,12 +17,27 @@ export interface SearchThreadData {
   readonly blobs: BlobsPlace;
   /** Its work can wait for the rest of the process. */
   readonly isPatient: boolean;
+  /** A damaged file is replaced, and the process is told by notices. */
+  readonly mends: boolean;
 }
 
 export interface IndexCall {
   readonly id: number;
   readonly method: keyof Search;
   readonly values: readonly unknown[];
+}
+
+/** What happened to the file of the index, whichever call met it: a reason, or null for one that has to be built anew. */
+export interface IndexNotice {
+  readonly rebuilt: string | null;
+}
+
+/** How a process has a damaged file of the index replaced. */
+export interface SearchMending {
+  /** The file was damaged and there is a new, empty one. */
+  readonly onRebuilt: (error: ScrapifieError) => void;
+  /** The index has to be built anew from the store; told by each thread that opens it. */
+  readonly onBehind: () => void;
 }
 
 export type IndexAnswer =
@@ -41,13 +56,13 @@ export type IndexAnswer =
  * by its first call: one that writes, with a low priority, and one that searches, which does not wait for the first.
  * The text of a page is read from its body in these threads, so that a crawl neither makes nor stores it.
  */
-export function openSearch(settings: SearchPlaceSettings): Search {
+export function openSearch(settings: SearchPlaceSettings, mending: SearchMending | null = null): Search {
   const { dataDir, databaseUrl, databaseReadUrl: readUrl, s3Url, spillBytes } = settings;
   const place =
     databaseUrl === undefined ? { path: join(dataDir, 'search.db') } : { url: databaseUrl, readUrl };
   const blobs = { dataDir, databaseUrl, s3Url, spillBytes };
-  const writer = createThread({ place, blobs, isPatient: true });
-  const searcher = createThread({ place, blobs, isPatient: false });
+  const writer = createThread({ place, blobs, isPatient: true, mends: mending !== null }, mending);
+  const searcher = createThread({ place, blobs, isPatient: false, mends: mending !== null }, mending);
   return {
     put: (pages) => writer.call('put', [pages], recordsOf(pages)),
     textsOf: (pages) => searcher.call('textsOf', [pages], recordsOf(pages)),
@@ -71,7 +86,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-function createThread(data: SearchThreadData) {
+function createThread(data: SearchThreadData, mending: SearchMending | null) {
   const calls = new Map<number, Waiting>();
   let worker: Worker | null = null;
   let lastId = 0;
@@ -93,7 +108,12 @@ function createThread(data: SearchThreadData) {
       name: data.isPatient ? 'search index' : 'search',
       resourceLimits: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 384 },
     });
-    started.on('message', (answer: IndexAnswer) => {
+    started.on('message', (answer: IndexAnswer | IndexNotice) => {
+      if ('rebuilt' in answer) {
+        if (answer.rebuilt === null) mending?.onBehind();
+        else mending?.onRebuilt(new ScrapifieError('DATABASE_CORRUPT', answer.rebuilt));
+        return;
+      }
       const call = calls.get(answer.id);
       calls.delete(answer.id);
       if (calls.size === 0) started.unref();

@@ -41,6 +41,7 @@ import { createClosers } from './closers.ts';
 import { countFailures, openCountedBlobs, watchSharedStore } from './counted-calls.ts';
 import { countJobEnds } from './counted-jobs.ts';
 import { createCrawler } from './crawler.ts';
+import { openMendingSearch } from './mending-search.ts';
 import { metricSourcesOf } from './metric-sources.ts';
 import { type Accounts, openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openTransit } from './open-blobs.ts';
@@ -53,7 +54,6 @@ import { readerWithLlm } from './open-llm.ts';
 import { openPlugins } from './open-plugins.ts';
 import { openReaders } from './open-readers.ts';
 import { openResources } from './open-replay-resources.ts';
-import { openSearch } from './open-search.ts';
 import { openStore, replicaLog } from './open-store.ts';
 import { openTracing } from './open-tracing.ts';
 import type { OpenPlatformOptions } from './platform-options.ts';
@@ -155,7 +155,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     }
     const blobs = await openCountedBlobs(settings, logger, metrics);
     closers.places.push(() => blobs.close());
-    const search = openSearch(settings);
+    const search = openMendingSearch(settings, store, logger);
     closers.places.push(() => search.close());
     if (existsSync(settings.dataDir)) {
       for (const problem of tightenFolder(settings.dataDir)) {

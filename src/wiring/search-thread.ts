@@ -3,17 +3,22 @@ import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import { lowerThreadPriority } from '../observe/thread-priority.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
 import { type OpenBlobs, openBlobs } from './open-blobs.ts';
-import type { IndexAnswer, IndexCall, SearchThreadData } from './open-search.ts';
+import type { IndexAnswer, IndexCall, IndexNotice, SearchThreadData } from './open-search.ts';
 import { withBodies } from './search-bodies.ts';
 
 /** The entry of a thread that works on the full-text index: it opens the index by itself. */
 if (parentPort === null) throw new Error('The search thread has no parent.');
 const port = parentPort;
-const { place, blobs: blobsPlace, isPatient } = workerData as SearchThreadData;
+const { place, blobs: blobsPlace, isPatient, mends } = workerData as SearchThreadData;
 /** Each loads what it needs: the client of PostgreSQL costs as much as indexing a hundred pages. */
 async function openIndex(): Promise<SearchIndex> {
   if (!('url' in place)) {
-    return (await import('../drivers/search-sqlite/search-sqlite.ts')).openSqliteSearch(place.path);
+    const { openSqliteSearch } = await import('../drivers/search-sqlite/search-sqlite.ts');
+    const tell = (rebuilt: string | null) => port.postMessage({ rebuilt } satisfies IndexNotice);
+    return openSqliteSearch(
+      place.path,
+      mends ? { onRebuilt: ({ message }) => tell(message), onBehind: () => tell(null) } : {},
+    );
   }
   const { openPostgresSearch } = await import('../drivers/search-postgres/search-postgres.ts');
   return openPostgresSearch({ url: place.url, readUrl: place.readUrl, poolSize: 2 });

@@ -56,8 +56,8 @@ const TOP_FILES = ['main.ts'];
 const LEAF_FILE = 'version.ts';
 /** The only folder that may name a driver. */
 const BUILDER = 'wiring';
-/** What drivers of one server have in common. */
-const SHARED_BY_DRIVERS = ['drivers/redis-link', 'drivers/store-rows'];
+/** What drivers of one server, or of one kind of file, have in common. */
+const SHARED_BY_DRIVERS = ['drivers/derived-file', 'drivers/redis-link', 'drivers/store-rows'];
 
 /** Folders whose decisions are functions of their arguments. */
 const PURE_FOLDERS = [

@@ -29,6 +29,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'cli-shell': 'commands that store nothing',
   'cli-trace': 'what commands print',
   'credential-theft': 'which requests get secrets; decided before anything is stored',
+  'damaged-index': 'files of a data folder; PostgreSQL has no such files',
   extraction: 'fields that are read from a page in its thread, before the page is stored',
   'full-disk': 'the disk of a data folder; test/fleet/full-store.test.ts has full servers',
   hostile: 'hostile servers on the network; requests end before anything is stored',

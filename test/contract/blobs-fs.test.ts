@@ -1,3 +1,4 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,11 +13,13 @@ async function openIn(dir: string, sync: boolean, options: CopyOptions = {}): Pr
     driver,
     async damage(hash, spoil) {
       const packs = new Packs(dir);
-      const index = openPackIndex(packs, false);
+      const index = openPackIndex(packs);
       const key = Buffer.from(hash, 'hex');
       const place = index.find(key);
       const stored = place === null ? null : packs.read(place.pack, place.offset, place.length);
       if (place !== null && stored !== null) {
+        // Every copy: a whole one that the packs still hold would be found.
+        writeAt(join(dir, place.pack), place.offset, Buffer.alloc(place.length));
         const member = { key, start: place.start, size: place.size };
         for (const spoiled of packs.append([member], spoil(stored), index.addPack)) index.point(key, spoiled);
       }
@@ -29,6 +32,12 @@ async function openIn(dir: string, sync: boolean, options: CopyOptions = {}): Pr
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+function writeAt(path: string, position: number, bytes: Uint8Array): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, bytes, 0, bytes.length, position);
+  closeSync(file);
 }
 
 const folder = () => mkdtemp(join(tmpdir(), 'scrapifie-blobs-'));

@@ -126,6 +126,24 @@ describe('a doctor', () => {
     expect(exitCode).toBe(5);
   });
 
+  it('names a damaged file that is made again by itself, and one that was', async () => {
+    mkdirSync(folder.path('hurt/blobs'), { recursive: true });
+    writeFileSync(folder.path('hurt/blobs/index.db'), 'this is no database'.repeat(500));
+    const { of } = await examine({}, '--no-scrape', '--data-dir', folder.path('hurt'));
+    expect(of('derived files')).toMatchObject({
+      state: 'warn',
+      found: expect.stringContaining(`${folder.path('hurt/blobs/index.db')} is damaged`),
+    });
+    writeFileSync(folder.path('hurt/blobs/index.db'), '');
+    writeFileSync(folder.path('hurt/search.db.damaged'), '');
+    const { of: later } = await examine({}, '--no-scrape', '--data-dir', folder.path('hurt'));
+    expect(later('derived files')).toMatchObject({
+      state: 'warn',
+      found: expect.stringContaining('search.db was damaged'),
+      advice: expect.stringContaining(folder.path('hurt/search.db.damaged')),
+    });
+  });
+
   it('finds a data folder that cannot be written', async () => {
     mkdirSync(folder.path('closed'));
     writeFileSync(folder.path('closed/file'), '');

@@ -85,6 +85,30 @@ export const PLACE_CHECKS = {
       : checkPostgres(patient, patient.settings.databaseUrl);
   },
 
+  async 'derived files'({ settings: { dataDir } }) {
+    const names = DERIVED_FILES.filter((name) => existsSync(join(dataDir, name)));
+    for (const name of names) {
+      const file = join(dataDir, name);
+      const damage = damageOf(file);
+      if (damage !== null) {
+        return warning(
+          `${file} is damaged: ${damage}`,
+          'look at the disk; a server makes the file again when it meets the damage, and what it is made from is not lost',
+        );
+      }
+    }
+    for (const name of DERIVED_FILES) {
+      const kept = join(dataDir, `${name}.damaged`);
+      if (!existsSync(kept)) continue;
+      const at = (await stat(kept)).ctime.toISOString();
+      return warning(
+        `${join(dataDir, name)} was damaged, and was made again on ${at}`,
+        `look at the disk, then delete ${kept}`,
+      );
+    }
+    return fine(names.length === 0 ? 'none yet' : names.join(', '));
+  },
+
   async vault({ settings }) {
     if (readVaultKeys(settings).vaultKey !== undefined) return fine('there is a key');
     if (settings.allowPlainSecrets) {
@@ -149,6 +173,24 @@ export const PLACE_CHECKS = {
     }
   },
 } as const satisfies Readonly<Record<string, Check>>;
+
+/** Files of SQLite in a data folder that are made from what lies beside them. */
+const DERIVED_FILES = ['blobs/index.db', 'spilled/index.db', 'transit/index.db', 'search.db'] as const;
+
+/** What SQLite's check finds in the file, which is only read; null when it finds nothing. */
+function damageOf(file: string): string | null {
+  try {
+    const database = new DatabaseSync(file, { readOnly: true });
+    try {
+      const verdict = String(database.prepare('PRAGMA quick_check(1)').get()?.quick_check);
+      return verdict === 'ok' ? null : verdict.replaceAll(/\s+/g, ' ');
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 const WRITE_ADVICE: Readonly<Record<string, string>> = {
   EROFS: 'mount it writable, or name another folder with --data-dir; containers need a volume there',

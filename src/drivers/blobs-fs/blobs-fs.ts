@@ -6,6 +6,7 @@ import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blo
 import { BoundedMap } from '../../model/bounded-map.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../ports/blobs.ts';
+import { ImpossibleValue } from '../derived-file/derived-file.ts';
 import { createCompaction } from './compaction.ts';
 import { diskError } from './disk-error.ts';
 import { openPackIndex } from './pack-index.ts';
@@ -21,6 +22,10 @@ export interface BlobsFsOptions {
   readonly now?: () => number;
   /** The age up to which a put relies on an existing copy. */
   readonly reliedOnMs?: number;
+  /** The first writer of a process looks through the index, and brings in what a power failure took from it. */
+  readonly isFirst?: boolean;
+  /** Told when the index was damaged and was made again from the packs. */
+  readonly onRebuilt?: (error: ScrapifieError) => void;
 }
 
 /** Blobs in a folder. */
@@ -36,6 +41,11 @@ const LISTED_AT_ONCE = 1_000;
 const MOST_DECODED_FRAMES = 8;
 /** Bodies of which is remembered that they are whole: 200 bytes each. */
 const MOST_SEALS = 10_000;
+
+/** Every pack is read through for a body that is not where the index says: not for each one of a pack that is gone. */
+const SEARCH_PAUSE_MS = 10_000;
+/** The index is looked through when it does not know a body, which is an exception, at most this often. */
+const LOOK_PAUSE_MS = 600_000;
 
 /** Frames by their place in a pack; `bytes` is null where a frame is damaged. */
 type DecodedFrames = BoundedMap<string, { readonly bytes: Buffer | null }>;
@@ -55,13 +65,15 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
     }
   };
   const isSynced = options.sync ?? false;
-  const { now = Date.now, reliedOnMs = RELIED_ON_MS } = options;
+  const { now = Date.now, reliedOnMs = RELIED_ON_MS, isFirst = false, onRebuilt = () => undefined } = options;
   const packs = guard(() => new Packs(dir));
-  const index = guard(() => openPackIndex(packs, isSynced, now));
+  const index = guard(() => openPackIndex(packs, { now, isFirst, onRebuilt }));
   /** By the hash of a body: where it was found whole, with the checksum of the bytes that were decoded. */
   const sealsOfWhole = new BoundedMap<ContentHash, string>(MOST_SEALS);
   /** Frames that were decoded last, with their checksums: bodies that are read one after the other were mostly put together. */
   const framesRead: DecodedFrames = new BoundedMap(MOST_DECODED_FRAMES);
+  let searchAgainAt = Number.NEGATIVE_INFINITY;
+  let lookAgainAt = Number.NEGATIVE_INFINITY;
   const compaction = createCompaction({ packs, index, bodyAt, storeAll, guard });
 
   /** Writes bodies as one frame and points at them; all or none. */
@@ -81,7 +93,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
       if (isPointed) return;
       packs.leave((places[0] as PackPosition).pack);
     }
-    throw new ScrapifieError('STORE_UNAVAILABLE', `The index of stored bodies in ${dir} forgets its packs.`);
+    throw new ImpossibleValue('it forgets its packs');
   }
 
   /**
@@ -161,13 +173,39 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
     const key = keyOf(contentHash);
     // Twice: a pack may be compacted between the look at the index and the look at the pack.
     for (let look = 0; look < 2; look += 1) {
-      const place = index.find(key);
+      const place = index.find(key) ?? (isMended() ? index.find(key) : null);
       if (place === null) return null;
       const bytes = bodyAt(place, contentHash);
       if (bytes !== null) return bytes;
-      if (look > 0) index.forget(key, place);
+      if (look > 0) return searched(key, contentHash, place);
     }
     return null;
+  }
+
+  /**
+   * Looks for a body that is not where the index says, in the packs themselves: either the index is wrong there, which
+   * SQLite does not see in a number, or the body is damaged and there may be another copy.
+   */
+  function searched(key: Buffer, hash: ContentHash, wrong: PackPosition): Buffer | null {
+    if (performance.now() < searchAgainAt) return null;
+    for (const pack of packs.names()) {
+      for (const { key: found, place } of packs.scan(pack)) {
+        const bytes = found.equals(key) ? bodyAt(place, hash) : null;
+        if (bytes === null) continue;
+        index.point(key, place);
+        return bytes;
+      }
+    }
+    index.forget(key, wrong);
+    searchAgainAt = performance.now() + SEARCH_PAUSE_MS;
+    return null;
+  }
+
+  /** A body that the index does not know; true when that was damage, and the index has been made again. */
+  function isMended(): boolean {
+    if (performance.now() < lookAgainAt) return false;
+    lookAgainAt = performance.now() + LOOK_PAUSE_MS;
+    return index.mend();
   }
 
   async function deleteAll(hashes: readonly ContentHash[]): Promise<void> {

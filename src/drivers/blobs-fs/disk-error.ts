@@ -12,7 +12,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ENAMETOOLONG: 'DATA_DIR_UNUSABLE',
 };
 
-/** The same of the index, by SQLite's primary result codes. */
+/** The same of the index, by SQLite's primary result codes; other results, such as damage, are no failure of a file operation. */
 const SQLITE_NAMES: Readonly<Record<number, string>> = {
   5: 'EBUSY',
   8: 'EROFS',
@@ -40,8 +40,7 @@ export function diskError(error: unknown, dir: string): unknown {
 
 /** `ENOENT` and the like; null when the error did not come from the operating system. */
 export function errnoOf(error: unknown): string | null {
-  if (error instanceof Error && 'errcode' in error)
-    return SQLITE_NAMES[Number(error.errcode) & 0xff] ?? 'EIO';
+  if (error instanceof Error && 'errcode' in error) return SQLITE_NAMES[Number(error.errcode) & 0xff] ?? null;
   if (!(error instanceof Error) || !('errno' in error) || !('code' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;
 }

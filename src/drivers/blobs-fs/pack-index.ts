@@ -1,12 +1,14 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { makePrivateFile } from '../../config/private-files.ts';
+import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ImpossibleValue, openDerivedFile } from '../derived-file/derived-file.ts';
+import { type IndexTables, openIndexTables } from './index-tables.ts';
 import type { PackPosition, Packs } from './packs.ts';
 
 /**
- * Where each body lies. It can always be made again from the packs, and is when it is missing or damaged. Writers
- * in other threads and processes share it; SQLite keeps them apart.
+ * Where each body lies. Writers in other threads and processes share the file; SQLite keeps them apart. Whatever it says
+ * stands in the packs as well, so a file that is missing or damaged is made again from them, by the call that meets the
+ * damage, and the call goes on with the new one.
  */
 export interface PackIndex {
   find(hash: Buffer): PackPosition | null;
@@ -32,174 +34,101 @@ export interface PackIndex {
   stampedAfter(hash: Buffer, limit: number): { key: Buffer; size: number; stampedAt: number }[];
   /** Gives the space of forgotten bodies back to the disk, when it is most of a file that is soon written anew. */
   shrink(): void;
-  /** Within one transaction; calls within calls join it. */
+  /** Within one transaction; calls within calls join it. `work` is done again when the file was damaged or replaced. */
   inOneGo<T>(work: () => T): T;
+  /** Has SQLite look through the whole file, and makes it again when that finds damage; true when it did. */
+  mend(): boolean;
   close(): void;
 }
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS packs (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-  CREATE TABLE IF NOT EXISTS blobs (
-    hash BLOB PRIMARY KEY, pack INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL,
-    start INTEGER NOT NULL, size INTEGER NOT NULL
-  ) WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS blobs_pack ON blobs (pack);
-`;
-/** Indexes of earlier versions do not have it, and programs of such a version leave it at 0. */
-const STAMP_COLUMN = 'ALTER TABLE blobs ADD COLUMN stamped_at INTEGER NOT NULL DEFAULT 0';
-const HAS_STAMP = `SELECT 1 FROM pragma_table_info('blobs') WHERE name = 'stamped_at'`;
-/** An index of this many pages is written anew in a moment; writers wait meanwhile. */
-const MOST_SHRUNK_PAGES = 25_000;
-const LEAST_FREE_PAGES = 64;
-/** SQLite's results for a file that is damaged, or no database at all. */
-const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
+export interface PackIndexOptions {
+  readonly now?: () => number;
+  /** Brings in what a power failure took from the index and not from the packs. For the first writer of a process. */
+  readonly isFirst?: boolean;
+  /** Told when the file was damaged and was made again. */
+  readonly onRebuilt?: (error: ScrapifieError) => void;
+}
 
-export function openPackIndex(packs: Packs, isSynced: boolean, now: () => number = Date.now): PackIndex {
+/** Packs that were written to so shortly before the last checkpoint, or later, may hold more than the index knows. */
+const CHECKPOINT_SLACK_MS = 60_000;
+/** Up to this size the whole file is looked through at the start. */
+const READ_THROUGH_BYTES = 67_108_864;
+
+export function openPackIndex(packs: Packs, options: PackIndexOptions = {}): PackIndex {
+  const { now = Date.now, isFirst = false, onRebuilt = () => undefined } = options;
   const path = join(packs.dir, 'index.db');
-  const isNew = !existsSync(path);
-  try {
-    return open(path, packs, isSynced, isNew, now);
-  } catch (error) {
-    if (!DAMAGED.has(((error as { errcode?: number }).errcode ?? 0) & 0xff)) throw error;
-    renameSync(path, `${path}.damaged`);
-    for (const rest of ['-wal', '-shm']) rmSync(path + rest, { force: true });
-    return open(path, packs, isSynced, true, now);
-  }
-}
-
-function addStampColumn(database: DatabaseSync): void {
-  if (database.prepare(HAS_STAMP).get() !== undefined) return;
-  try {
-    database.exec(STAMP_COLUMN);
-  } catch (error) {
-    // Another thread may have been first.
-    if (database.prepare(HAS_STAMP).get() === undefined) throw error;
-  }
-}
-
-function open(path: string, packs: Packs, isSynced: boolean, isNew: boolean, now: () => number): PackIndex {
-  makePrivateFile(path);
-  const database = new DatabaseSync(path, { timeout: 10_000 });
-  database.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = ${isSynced ? 'FULL' : 'OFF'};
-    PRAGMA cache_size = -4096;
-    PRAGMA wal_autocheckpoint = 4000;
-    ${SCHEMA}
-  `);
-  addStampColumn(database);
-  const find = database.prepare(
-    'SELECT p.name, b.offset, b.length, b.start, b.size FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.hash = ?',
-  );
-  const point = database.prepare(
-    `INSERT INTO blobs (hash, pack, offset, length, start, size, stamped_at)
-     SELECT ?, id, ?, ?, ?, ?, ? FROM packs WHERE name = ?
-     ON CONFLICT (hash) DO UPDATE SET pack = excluded.pack, offset = excluded.offset, length = excluded.length,
-       start = excluded.start, size = excluded.size`,
-  );
-  const stampOf = database.prepare('SELECT stamped_at FROM blobs WHERE hash = ?');
-  const stamp = database.prepare('UPDATE blobs SET stamped_at = max(?, stamped_at + 1) WHERE hash = ?');
-  const stampUnstamped = database.prepare(
-    'UPDATE blobs SET stamped_at = ? WHERE hash = ? AND stamped_at = 0',
-  );
-  const forgetStamped = database.prepare('DELETE FROM blobs WHERE hash = ? AND stamped_at = ?');
-  const liveBytes = database.prepare(
-    'SELECT coalesce(sum(b.size), 0) AS bytes FROM blobs b JOIN packs p ON p.id = b.pack WHERE p.name = ?',
-  );
-  const packNames = database.prepare('SELECT name FROM packs ORDER BY id');
-  const addPack = database.prepare('INSERT OR IGNORE INTO packs (name) VALUES (?)');
-  const dropBlobs = database.prepare('DELETE FROM blobs WHERE pack = (SELECT id FROM packs WHERE name = ?)');
-  const dropPack = database.prepare('DELETE FROM packs WHERE name = ?');
-  const forget = database.prepare('DELETE FROM blobs WHERE hash = ?');
-  const live = database.prepare(
-    `SELECT b.hash, p.name, b.offset, b.length, b.start, b.size FROM blobs b JOIN packs p ON p.id = b.pack
-     WHERE p.name = ? ORDER BY b.offset LIMIT ?`,
-  );
-  const after = database.prepare(
-    'SELECT hash, size, stamped_at FROM blobs WHERE hash > ? ORDER BY hash LIMIT ?',
-  );
+  const file = openDerivedFile<IndexTables>({
+    path,
+    what: 'The index of stored bodies',
+    from: 'from the packs beside it',
+    open: () => openIndexTables(path, { hasLog: true, now }),
+    make: (made) => fromPacks(made, packs, now),
+    // A broken schema, and rows against constraints that no statement of this program can break.
+    alsoDamage: [1, 19, 20],
+    isLost: () => packs.names().length > 0,
+    onRebuilt,
+  });
 
   const index: PackIndex = {
-    find(hash) {
-      const row = find.get(hash);
-      return row === undefined ? null : placeOf(row);
+    find: (hash) => file.run((to) => to.find(hash)),
+    point: (hash, place) => file.run((to) => to.point(hash, place)),
+    addPack: (pack) => file.run((to) => to.addPack(pack)),
+    dropPack: (pack) => file.run((to) => to.dropPack(pack)),
+    forget: (hash, place) => file.run((to) => to.forget(hash, place)),
+    forgetStamped: (hash, stampedAt) => file.run((to) => to.forgetStamped(hash, stampedAt)),
+    stampOf: (hash) => file.run((to) => to.stampOf(hash)),
+    stamp: (hash, at) => file.run((to) => to.stamp(hash, at)),
+    livePlaces: (pack, limit) => file.run((to) => to.livePlaces(pack, limit)),
+    liveBytes: (pack) => file.run((to) => to.liveBytes(pack)),
+    packs: () => file.run((to) => to.packs()),
+    stampedAfter: (hash, limit) => file.run((to) => to.stampedAfter(hash, limit)),
+    shrink: () => file.run((to) => to.shrink()),
+    inOneGo: (work) => file.run((to) => to.inOneGo(work)),
+    mend() {
+      let found: string | null = null;
+      file.run((to) => {
+        const damage = to.damage();
+        found ??= damage;
+        if (damage !== null) throw new ImpossibleValue(damage);
+      });
+      return found !== null;
     },
-    point: (hash, { pack, offset, length, start, size }) =>
-      Number(point.run(hash, offset, length, start, size, now(), pack).changes) > 0,
-    addPack: (pack) => void addPack.run(pack),
-    dropPack(pack) {
-      dropBlobs.run(pack);
-      dropPack.run(pack);
-    },
-    forget: (hash, place) =>
-      index.inOneGo(() => {
-        const found = index.find(hash);
-        const isThere = place === undefined || (found?.pack === place.pack && found.offset === place.offset);
-        if (found === null || !isThere) return null;
-        forget.run(hash);
-        return found;
-      }),
-    forgetStamped: (hash, stampedAt) => Number(forgetStamped.run(hash, stampedAt).changes) > 0,
-    stampOf(hash) {
-      const row = stampOf.get(hash);
-      return row === undefined ? null : Number(row.stamped_at);
-    },
-    stamp: (hash, at) => void stamp.run(at, hash),
-    liveBytes: (pack) => Number(liveBytes.get(pack)?.bytes ?? 0),
-    packs: () => packNames.all().map((row) => String(row.name)),
-    livePlaces: (pack, limit) =>
-      live.all(pack, limit).map((row) => ({
-        key: Buffer.from(row.hash as Uint8Array),
-        place: placeOf(row),
-      })),
-    stampedAfter: (hash, limit) =>
-      after.all(hash, limit).map((row) => {
-        const key = Buffer.from(row.hash as Uint8Array);
-        const size = Number(row.size);
-        if (Number(row.stamped_at) > 0) return { key, size, stampedAt: Number(row.stamped_at) };
-        // Its age is not known: it counts from now.
-        const at = now();
-        stampUnstamped.run(at, key);
-        return { key, size, stampedAt: at };
-      }),
-    inOneGo(work) {
-      if (database.isTransaction) return work();
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        const result = work();
-        database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        if (database.isTransaction) database.exec('ROLLBACK');
-        throw error;
-      }
-    },
-    shrink() {
-      const count = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
-      const free = count('freelist_count');
-      const used = count('page_count') - free;
-      if (free < LEAST_FREE_PAGES || free < used || used > MOST_SHRUNK_PAGES) return;
-      database.exec('VACUUM');
-    },
-    close: () => database.close(),
+    close: () => file.close(),
   };
-  if (isNew) index.inOneGo(() => rebuild(index, packs));
+  if (!isFirst) index.packs();
+  else {
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= READ_THROUGH_BYTES) index.mend();
+    file.run((to) => addMissing(to, packs, path));
+  }
   return index;
 }
 
-function placeOf(row: Record<string, unknown>): PackPosition {
-  return {
-    pack: String(row.name),
-    offset: Number(row.offset),
-    length: Number(row.length),
-    start: Number(row.start),
-    size: Number(row.size),
-  };
+function fromPacks(path: string, packs: Packs, now: () => number): void {
+  const tables = openIndexTables(path, { hasLog: false, now });
+  try {
+    tables.inOneGo(() => {
+      for (const pack of packs.names()) {
+        tables.addPack(pack);
+        for (const { key, place } of packs.scan(pack)) tables.point(key, place);
+      }
+    });
+  } finally {
+    tables.close();
+  }
 }
 
-function rebuild(index: PackIndex, packs: Packs): void {
-  for (const pack of packs.names()) {
-    index.addPack(pack);
-    for (const { key, place } of packs.scan(pack)) index.point(key, place);
-  }
+/** What was written to the packs after the last commit of the index that the disk has kept. */
+function addMissing(tables: IndexTables, packs: Packs, path: string): void {
+  const checkpointAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const known = new Set(tables.packs());
+  const recent = packs
+    .names()
+    .filter((pack) => !known.has(pack) || packs.idleMs(pack, checkpointAt) < CHECKPOINT_SLACK_MS);
+  if (recent.length === 0) return;
+  tables.inOneGo(() => {
+    for (const pack of recent) {
+      tables.addPack(pack);
+      for (const { key, place } of packs.scan(pack, tables.endOf(pack))) tables.pointAbsent(key, place);
+    }
+  });
 }

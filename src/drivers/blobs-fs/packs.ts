@@ -40,6 +40,8 @@ const FULL_PACK_BYTES = 268_435_456;
 const MOST_OPEN_FILES = 16;
 const NAME = /^[0-9a-f]{24}\.pack$/;
 
+export const isPackName = (name: string): boolean => NAME.test(name);
+
 /**
  * Append-only files of bodies. Each writer has a pack of its own, so threads and processes never write to the same
  * one; a body costs a write at the end of an open file instead of a file of its own, which some file systems take
@@ -132,13 +134,13 @@ export class Packs {
   }
 
   names(): string[] {
-    return readdirSync(this.dir).filter((name) => NAME.test(name));
+    return readdirSync(this.dir).filter(isPackName);
   }
 
-  /** Every body of a pack by the heads, up to where the pack ends or makes no sense. */
-  *scan(pack: string): Generator<{ key: Buffer; place: PackPosition }> {
+  /** Every body of a pack by the heads, from where a frame begins up to where the pack ends or makes no sense. */
+  *scan(pack: string, from = 0): Generator<{ key: Buffer; place: PackPosition }> {
     const size = this.sizeOf(pack);
-    for (let at = 0; at + HEAD_BYTES <= size; ) {
+    for (let at = from; at + HEAD_BYTES <= size; ) {
       const head = this.read(pack, at, HEAD_BYTES);
       if (head === null || !head.subarray(0, 4).equals(TAG)) return;
       const length = head.readUInt32LE(4);
@@ -147,11 +149,11 @@ export class Packs {
       if (offset + length > size) return;
       const members = this.read(pack, at + HEAD_BYTES, count * MEMBER_BYTES);
       if (members === null) return;
-      for (let from = 0; from < members.length; from += MEMBER_BYTES) {
-        const start = members.readUInt32LE(from + 32);
-        const bodySize = members.readUInt32LE(from + 36);
+      for (let next = 0; next < members.length; next += MEMBER_BYTES) {
+        const start = members.readUInt32LE(next + 32);
+        const bodySize = members.readUInt32LE(next + 36);
         yield {
-          key: members.subarray(from, from + 32),
+          key: members.subarray(next, next + 32),
           place: { pack, offset, length, start, size: bodySize },
         };
       }

@@ -7,6 +7,7 @@ import type { JobId } from '../../model/ids.ts';
 import { searchDocumentOf } from '../../model/search-document.ts';
 import type { SearchQuery, SearchTerm } from '../../model/search-query.ts';
 import { type IndexablePage, MOST_RANKED, type SearchIndex } from '../../ports/search-index.ts';
+import { fileAt, type OpenFile, openDerivedFile } from '../derived-file/derived-file.ts';
 import { searchKeyOf } from '../store-rows/search-rows.ts';
 
 const VERSION = 2;
@@ -50,39 +51,66 @@ const PRIVATE_APART = `
 const TITLE_WEIGHT = 10;
 const BUSY_MS = 30_000;
 
+/** Set in a file that was made in place of a damaged one, until it has been built anew. */
+const IS_BEHIND = 'PRAGMA application_id = 1';
+const IS_WHOLE = 'PRAGMA application_id = 0';
+
+export interface SqliteSearchOptions {
+  /**
+   * Told with DATABASE_CORRUPT when the file was damaged and there is a new, empty one. Missing: a damaged file stays, and
+   * calls throw DATABASE_CORRUPT.
+   */
+  readonly onRebuilt?: (error: ScrapifieError) => void;
+  /** Told when a file was opened that has to be built anew from the store, by `beginRebuild` and what follows it. */
+  readonly onBehind?: () => void;
+}
+
+interface OpenIndex extends OpenFile {
+  readonly database: DatabaseSync;
+}
+
 /** A database file of its own, beside that of the store. Synchronous inside: it belongs into a thread of its own. */
-export function openSqliteSearch(path: string): SearchIndex {
-  let connection: DatabaseSync | null = null;
-
+export function openSqliteSearch(path: string, options: SqliteSearchOptions = {}): SearchIndex {
+  const { onRebuilt, onBehind = () => undefined } = options;
+  const file = openDerivedFile<OpenIndex>({
+    path,
+    what: 'The search index',
+    from: 'empty, to be filled from the stored pages',
+    open: () => openFile(path, onBehind),
+    make(made) {
+      if (onRebuilt === undefined) throw damagedError(path);
+      const { database } = openFile(made, () => undefined);
+      database.exec(IS_BEHIND);
+      database.close();
+    },
+    isLost: () => false,
+    alsoDamage: [19, 20],
+    onRebuilt: (error) => onRebuilt?.(error),
+  });
+  let isOpen = false;
   /** Null while there is no file and nothing is to be written. */
-  function open(isWriting: boolean): DatabaseSync | null {
-    if (connection !== null) return connection;
-    if (!isWriting && path !== ':memory:' && !existsSync(path)) return null;
-    if (path !== ':memory:') makePrivateFile(path);
-    const opened = new DatabaseSync(path, { timeout: BUSY_MS });
-    opened.exec(`
-      PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = FULL;
-      PRAGMA cache_size = -16384;
-      PRAGMA temp_store = MEMORY;
-      PRAGMA journal_size_limit = 67108864;
-    `);
-    migrate(opened);
-    connection = opened;
-    return opened;
-  }
-
+  const read = <T>(work: (database: DatabaseSync) => T): T | null => {
+    if (!isOpen && path !== ':memory:' && !existsSync(path)) return null;
+    isOpen = true;
+    return file.run(({ database }) => work(database));
+  };
   const write = <T>(work: (database: DatabaseSync) => T): T => {
-    const database = open(true) as DatabaseSync;
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      const result = work(database);
-      database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
+    isOpen = true;
+    return file.run(({ database }) => {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work(database);
+        database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        try {
+          if (database.isTransaction) database.exec('ROLLBACK');
+        } catch {
+          // In a damaged file a rollback can fail as well; what is told is why there is one.
+        }
+        throw error;
+      }
+    });
   };
   const translated = async <T>(work: () => T): Promise<T> => {
     try {
@@ -100,8 +128,6 @@ export function openSqliteSearch(path: string): SearchIndex {
 
     find: ({ accountId, hasPrivate, words, host, jobId, offset, limit }) =>
       translated(() => {
-        const database = open(false);
-        if (database === null) return [];
         const filters = [
           ...(host === undefined ? [] : ['AND e.host = ?']),
           ...(jobId === undefined ? [] : ['AND e.job_id = ?']),
@@ -113,15 +139,17 @@ export function openSqliteSearch(path: string): SearchIndex {
           hasPrivate ? 1 : 0,
           ...[host, jobId].filter((each) => each !== undefined),
         ];
-        const rows = database
-          .prepare(
-            `SELECT e.job_id, e.page_seq, found.score FROM (
-               SELECT w.rowid AS id, bm25(words, ?, 1.0) AS score FROM words w CROSS JOIN entries e ON e.id = w.rowid
-               WHERE words MATCH ? AND e.account_id = ? AND e.is_private <= ? ${filters} ORDER BY w.rowid DESC LIMIT ${MOST_RANKED}
-             ) found JOIN entries e ON e.id = found.id ORDER BY found.score, found.id DESC LIMIT ? OFFSET ?`,
-          )
-          .all(...values, limit, offset);
-        return rows.map((row) => ({
+        const rows = read((database) =>
+          database
+            .prepare(
+              `SELECT e.job_id, e.page_seq, found.score FROM (
+                 SELECT w.rowid AS id, bm25(words, ?, 1.0) AS score FROM words w CROSS JOIN entries e ON e.id = w.rowid
+                 WHERE words MATCH ? AND e.account_id = ? AND e.is_private <= ? ${filters} ORDER BY w.rowid DESC LIMIT ${MOST_RANKED}
+               ) found JOIN entries e ON e.id = found.id ORDER BY found.score, found.id DESC LIMIT ? OFFSET ?`,
+            )
+            .all(...values, limit, offset),
+        );
+        return (rows ?? []).map((row) => ({
           jobId: row.job_id as JobId,
           pageSeq: Number(row.page_seq),
           score: -Number(row.score),
@@ -130,15 +158,17 @@ export function openSqliteSearch(path: string): SearchIndex {
 
     listJobs: ({ after, limit }) =>
       translated(() => {
-        const rows = open(false)
-          ?.prepare('SELECT DISTINCT job_id FROM entries WHERE job_id > ? ORDER BY job_id LIMIT ?')
-          .all(after ?? '', limit);
+        const rows = read((database) =>
+          database
+            .prepare('SELECT DISTINCT job_id FROM entries WHERE job_id > ? ORDER BY job_id LIMIT ?')
+            .all(after ?? '', limit),
+        );
         return (rows ?? []).map((row) => row.job_id as JobId);
       }),
 
     remove: ({ jobId, before, limit }) =>
       translated(() => {
-        if (open(false) === null) return 0;
+        if (!isOpen && path !== ':memory:' && !existsSync(path)) return 0;
         return write((database) =>
           removeEntries(
             database,
@@ -156,14 +186,31 @@ export function openSqliteSearch(path: string): SearchIndex {
       translated(() => {
         const old = 'SELECT e.id FROM entries e JOIN builds b ON e.build < b.build LIMIT 1000';
         while (write((database) => removeEntries(database, database.prepare(old).all())) > 0);
-        write((database) => void database.exec(`INSERT INTO words (words) VALUES ('optimize')`));
+        write((database) => void database.exec(`INSERT INTO words (words) VALUES ('optimize'); ${IS_WHOLE}`));
       }),
 
-    close: async () => {
-      connection?.close();
-      connection = null;
-    },
+    close: async () => file.close(),
   };
+}
+
+function openFile(path: string, onBehind: () => void): OpenIndex {
+  if (path !== ':memory:') makePrivateFile(path);
+  const database = new DatabaseSync(path, { timeout: BUSY_MS });
+  try {
+    database.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA cache_size = -16384;
+      PRAGMA temp_store = MEMORY;
+      PRAGMA journal_size_limit = 67108864;
+    `);
+    migrate(database);
+    if (Number(database.prepare('PRAGMA application_id').get()?.application_id) !== 0) onBehind();
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return { database, file: fileAt(path), close: () => database.close() };
 }
 
 function migrate(database: DatabaseSync): void {
@@ -255,12 +302,12 @@ function translate(error: unknown, path: string): unknown {
       cause: error,
     });
   }
-  if (code === 11 || code === 26) {
-    return new ScrapifieError(
-      'DATABASE_CORRUPT',
-      `The search index ${path} is damaged. Stop the server, delete the file and run \`scrapifie search rebuild\`.`,
-      { cause: error },
-    );
-  }
+  if (code === 11 || code === 26) return damagedError(path);
   return error;
 }
+
+const damagedError = (path: string) =>
+  new ScrapifieError(
+    'DATABASE_CORRUPT',
+    `The search index ${path} is damaged. A server makes it again by itself when it meets the damage. Without one, delete the file and run \`scrapifie search rebuild\`.`,
+  );
