@@ -11,6 +11,7 @@ import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { readPageTask } from '../pages/read-page.ts';
 import { readSitemapTask } from '../pages/read-sitemap-task.ts';
+import { unreadPage } from '../pages/unread-page.ts';
 import type { LeaseRef } from '../ports/store.ts';
 import { type JobChanges, runningOf, T0, taskOf } from './claimed-task.fixture.ts';
 import { httpNext } from './fetch-resources.fixture.ts';
@@ -380,6 +381,31 @@ describe('what went wrong here', () => {
     expect(completion).toMatchObject({
       end: { state: 'failed', errorCode: 'EXTRACTION_FAILED' },
       page: { errorCode: 'EXTRACTION_FAILED', errorMessage: 'took too long' },
+    });
+  });
+
+  it('a page whose body is all that could be kept fails with that body, its status and the reason', async () => {
+    const failure = { code: 'EXTRACTION_FAILED' as const, message: 'took too long, twice' };
+    const reader: PageReader = {
+      ...here,
+      read: async (request) => ({
+        ...unreadPage(request, new ScrapifieError(failure.code, failure.message), null),
+        ms: 1,
+      }),
+    };
+    const { completion } = await finish(arrived(), { reader });
+    expect(completion).toMatchObject({
+      end: { state: 'failed', errorCode: 'EXTRACTION_FAILED' },
+      trace: [
+        { statusCode: 200, outcome: 'error', errorCode: 'EXTRACTION_FAILED', evidence: failure.message },
+      ],
+      page: {
+        statusCode: 200,
+        contentHash: expect.any(String),
+        errorCode: 'EXTRACTION_FAILED',
+        errorMessage: failure.message,
+      },
+      discovered: [],
     });
   });
 

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
-import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { routeOf } from '../frontier/routes.ts';
@@ -104,7 +104,7 @@ export async function readAttempt(
   }
   // A page that refuses us is the reason why nothing worked on it, whatever failed first.
   const isRefused = isRefusedByHost(reading.outcome);
-  const failure = isRefused ? null : (fetched.response.rendered?.failure ?? null);
+  const failure = isRefused ? null : (unreadBy(reading) ?? fetched.response.rendered?.failure ?? null);
   const outcome = outcomeOf(fetched.response.statusCode, reading.outcome);
   const read: AttemptResult = { ...result, outcome, errorCode: failure?.code ?? null };
   const attempt = attemptOf(task, fetched, read, parts.method, now, reading, failure);
@@ -165,6 +165,9 @@ export function finishTask(
   const completion = completionOf(lease, task, end, { trace, ...costOf(attempt), page, discovered });
   return { completion, attempt, reading, fault };
 }
+
+const unreadBy = ({ failure }: PageReading): ScrapifieError | null =>
+  failure === undefined ? null : new ScrapifieError(failure.code, failure.message);
 
 /** What the job's budgets count of an attempt. */
 function costOf(attempt: Attempt): Pick<Completion, 'bytes' | 'spent' | 'used'> {

@@ -342,7 +342,11 @@ export const ERRORS = {
   ),
   CAPTCHA_UNSOLVED: own(502, 'later', 'No solver service solved the challenge; the message says why.'),
   EXPORT_FAILED: own(500, 'later', 'The file of an export could not be written; the message says why.'),
-  EXTRACTION_FAILED: own(502, 'never', 'The page arrived, but reading it failed or took too long.'),
+  EXTRACTION_FAILED: own(
+    502,
+    'never',
+    'The page arrived, but reading it failed or took too long. The body of a fetched page is kept all the same (rawHtml).',
+  ),
   PLUGIN_FAILED: own(
     502,
     'otherWay',

@@ -56,8 +56,6 @@ export interface Extraction {
 const PARALLEL = 8;
 const LISTED_TOGETHER = 50;
 const MOST_WAITING = 256;
-/** Pages in the same hands as one that costs its thread are given back, once for each such page. */
-const TRIES = 10;
 /** Wishes whose rules the threads need not compile again. */
 const MOST_KNOWN = 32;
 
@@ -96,19 +94,16 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
     body: Uint8Array,
   ): Promise<PageReading> {
     const urlKey = (canonical(url)?.urlKey ?? url) as UrlKey;
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await reader.read({
-          job,
-          task: { id: 0 as TaskId, kind: 'page', url, urlKey, depth },
-          // A copy: the reader owns what it is given, and this may be needed again.
-          response: { finalUrl, statusCode, contentType, headers: {}, body: new Uint8Array(body) },
-          fetchedAt,
-        });
-      } catch (error) {
-        if (!isScrapifieError(error) || error.code !== 'CANCELLED' || tries >= TRIES) throw error;
-      }
-    }
+    const reading = await reader.read({
+      job,
+      task: { id: 0 as TaskId, kind: 'page', url, urlKey, depth },
+      // A copy: the reader owns what it is given, and this may be needed again.
+      response: { finalUrl, statusCode, contentType, headers: {}, body: new Uint8Array(body) },
+      fetchedAt,
+    });
+    const { failure } = reading;
+    if (failure !== undefined) throw new ScrapifieError(failure.code, failure.message);
+    return reading;
   }
 
   async function readStored(

@@ -39,6 +39,12 @@ const KINDS = {
       <script type="application/ld+json">{"@type":"Product","name":"The product number ${n}","offers":{"price":"1.${n}","priceCurrency":"EUR"}}</script>
       <div itemscope itemtype="https://schema.org/Thing"><b itemprop="name">The thing number ${n}</b></div>`,
   },
+  links: {
+    contentType: 'text/html',
+    formats: [],
+    write: (n: number, filler: string) =>
+      `<!doctype html><title>The page number ${n}</title><a href="https://site-${n}.example.com/a/page">Another site</a><!-- ${filler} -->`,
+  },
   feed: {
     contentType: 'application/rss+xml',
     formats: ['markdown', 'structured'],

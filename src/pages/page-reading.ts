@@ -39,7 +39,7 @@ export interface ReadRequest {
     readonly statusCode: number;
     readonly contentType: string | null;
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-    /** Given away: the reader owns it from here on. */
+    /** Given away: the reader owns it from here on, and frees its memory when the page is read. */
     readonly body: Uint8Array<ArrayBuffer>;
     /** Those of the whole task, on the way to this response. */
     readonly redirects?: readonly PageRedirect[] | undefined;
@@ -81,12 +81,16 @@ export interface PageReading {
   readonly tokens?: number;
   /** A sitemap that could not be read to its end, and why. */
   readonly sitemapProblem: string | null;
+  /** Why the page could not be read. Its body is stored, and nothing else is known of its content. */
+  readonly failure?: { readonly code: ErrorCode; readonly message: string };
   readonly ms: number;
 }
 
 /**
  * Reads pages: decodes, extracts, classifies, finds the next URLs, and keeps the body in the blob store before it
- * resolves. Throws EXTRACTION_FAILED for a page that cannot be read in time. A page whose body cannot be stored, because
+ * resolves, be it that the page can be read or not. A page that cannot be read has a `failure`; one that takes too long,
+ * or ends its thread, is read a second time before, alone. Throws EXTRACTION_FAILED when not even the body could be
+ * stored, and for a sitemap that cannot be read. A page whose body cannot be stored, because
  * the disk is full or the store is away, is held until it can: it was fetched, and must not be fetched again for that.
  */
 export interface PageReader {

@@ -3,7 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { receiveMessageOnPort } from 'node:worker_threads';
 import { isPluginPart } from '../config/plugin-part.ts';
 import { EXIT } from '../errors/registry.ts';
-import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FullExtraction } from '../extract/full/extract-full.ts';
 import { wantsFull } from '../extract/full/wants-full.ts';
 import { contentKindOf } from '../extract/scan/content-kind.ts';
@@ -16,16 +16,28 @@ import { ownBuffer, releaseBytes } from '../model/own-memory.ts';
 import type { RenderedRecord } from '../model/page.ts';
 import type { Blob, Blobs } from '../ports/blobs.ts';
 import { compileRules, type JobRules } from './find-tasks.ts';
+import { highHeapUse } from './heap-watch.ts';
 import type { PageReading, ReadOptions, ReadRequest } from './page-reading.ts';
 import type { FeedFacts } from './read-feed.ts';
 import { type DecodedBody, decodeBody, readPageTask } from './read-page.ts';
 import { readSitemapTask } from './read-sitemap-task.ts';
 import { keepRendering } from './rendered-page.ts';
-import type { HoldReason, HoldReport, ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
+import type {
+  HeapReport,
+  HeapUse,
+  HoldReason,
+  HoldReport,
+  ReadAnswer,
+  ReadCall,
+  ThreadData,
+} from './thread-messages.ts';
+import { unreadPage } from './unread-page.ts';
 
 const MAX_JOBS = 64;
 /** Pages that wait are read in a row and their bodies stored together. */
 const MOST_TOGETHER = 16;
+/** The heap is looked at once for so many bytes of bodies, and after the last page: pages of a few kilobytes cannot fill it. */
+const HEAP_LOOK_BYTES = 524_288;
 /** Between two attempts to store bodies that were refused because the disk is full or the store is unavailable. */
 const HOLD_MS = 1_000;
 
@@ -78,18 +90,26 @@ export function startPageThread({ port, reading: current, blobs, loadTypes }: Pa
     const request: ReadRequest = { job, ...call.request };
     const isSitemap = request.task.kind === 'sitemap';
     const kept = isSitemap ? null : keepRendering(request);
-    const found = isSitemap
-      ? await readSitemapTask(request, rules)
-      : await readOrdinary(
-          request,
-          rules,
-          full.get(routeOf(job.options, request.task.url)) ?? null,
-          kept?.record ?? null,
-        );
+    const rendered = kept?.record ?? null;
+    const found = await readOrFail();
     const { contentHash } = found.page;
     const body = contentHash === null ? [] : [{ hash: contentHash, bytes: request.response.body }];
     const reading = { ...found, ms: performance.now() - startedAt };
     return { reading, blobs: [...body, ...(kept?.blobs ?? [])] };
+
+    async function readOrFail(): Promise<Omit<PageReading, 'ms'>> {
+      try {
+        if (call.unread !== undefined) throw new ScrapifieError('EXTRACTION_FAILED', call.unread);
+        if (isSitemap) return await readSitemapTask(request, rules);
+        const readFully = full.get(routeOf(job.options, request.task.url)) ?? null;
+        return await readOrdinary(request, rules, readFully, rendered);
+      } catch (error) {
+        if (isSitemap || isOwnFault(error)) throw error;
+        // URLs may have been reported that are lost with the page.
+        jobs.delete(call.seq);
+        return unreadPage(request, error, rendered);
+      }
+    }
   }
 
   function failed({ id, seq }: ReadCall, error: unknown): ReadAnswer {
@@ -111,12 +131,24 @@ export function startPageThread({ port, reading: current, blobs, loadTypes }: Pa
     }
   }
 
-  async function readTogether(calls: readonly ReadCall[]): Promise<readonly Read[]> {
-    const together: Read[] = [];
-    for (const call of calls) together.push(await answer(call));
+  /** Fewer than were given when the heap does not allow more. */
+  async function readTogether(
+    calls: readonly ReadCall[],
+  ): Promise<{ readonly read: readonly Read[]; readonly heap: HeapUse | null }> {
+    const read: Read[] = [];
+    let heap: HeapUse | null = null;
+    let unseenBytes = 0;
+    for (const call of calls) {
+      unseenBytes += call.request.response.body.byteLength;
+      read.push(await answer(call));
+      if (unseenBytes < HEAP_LOOK_BYTES && read.length < calls.length) continue;
+      unseenBytes = 0;
+      heap = highHeapUse();
+      if (heap !== null) break;
+    }
     // Storing may take its time; only reading is watched.
     Atomics.store(current, 0, 0);
-    return together;
+    return { read, heap };
   }
 
   /** Tries until the bodies are stored: pages that were fetched are not fetched again because a disk is full. */
@@ -161,11 +193,13 @@ export function startPageThread({ port, reading: current, blobs, loadTypes }: Pa
       }
       const together = calls.slice(0, MOST_TOGETHER);
       calls = calls.slice(MOST_TOGETHER);
-      const read = await readTogether(together);
+      const { read, heap } = await readTogether(together);
       // The next ones are read while these are stored, and no more than that.
       await stored;
-      stored = store(together, read);
-      if (calls.length === 0) await stored;
+      stored = store(together.slice(0, read.length), read);
+      if (calls.length === 0 || heap !== null) await stored;
+      // The pool ends this thread, and has others read what is left.
+      if (heap !== null) return port.postMessage({ heap } satisfies HeapReport);
     }
     isReading = false;
   }

@@ -9,7 +9,7 @@ import type { PageRecord } from '../model/page.ts';
 import { unpackRecord } from '../model/page-record.ts';
 import type { PageReader, PageReading, RenderedPage } from './page-reading.ts';
 import { requestFor } from './read-request.fixture.ts';
-import { createReaderPool, type ReaderPoolOptions } from './reader-pool.ts';
+import { createReaderPool, type ReaderPoolOptions, type ReplacedThread } from './reader-pool.ts';
 
 const OBEDIENT = new URL('./reader-thread.fixture.ts', import.meta.url);
 const REAL = new URL('../wiring/page-thread.ts', import.meta.url);
@@ -20,10 +20,18 @@ function pool(changes: Partial<ReaderPoolOptions> = {}): PageReader {
   return reader;
 }
 
-/** What became of a page: its title, or the code it was refused with. */
+/** A pool, and the threads that it has replaced so far. */
+function watched(changes: Partial<ReaderPoolOptions> = {}) {
+  const replaced: ReplacedThread[] = [];
+  const reader = pool({ ...changes, onReplace: (each) => replaced.push(each) });
+  return { reader, replaced };
+}
+
+/** What became of a page: its title, why it is not read, or the code it was refused with. */
 const fate = (reading: Promise<PageReading>): Promise<string> =>
   reading.then(
-    ({ page }) => `read ${page.title}`,
+    ({ page, failure }) =>
+      failure === undefined ? `read ${page.title}` : `unread ${failure.code}: ${failure.message}`,
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 const tell = (reader: PageReader, order: string) => fate(reader.read(requestFor({ body: order })));
@@ -79,36 +87,97 @@ describe('a pool of reading threads', () => {
 });
 
 describe('a thread that is lost', () => {
-  it.each(['throw', 'exit'])('by %s: its page is blamed, the others are given back', async (order) => {
+  it.each(['throw', 'exit'])(
+    'by %s: its page is read once more and then stored unread, and the others are read',
+    async (order) => {
+      const { reader, replaced } = watched();
+      expect(await tell(reader, 'good')).toBe('read good');
+      expect(await tellAll(reader, order, 'next', 'last')).toEqual([
+        expect.stringMatching(
+          /^unread EXTRACTION_FAILED: Reading the page .*; alone with a thread of its own, it /,
+        ),
+        'read next',
+        'read last',
+      ]);
+      expect(reader.backlog).toBe(0);
+      expect(replaced).toMatchObject([
+        { reason: 'crashed', url: 'http://site.test/page', pages: 3 },
+        { reason: 'crashed', url: 'http://site.test/page', pages: 1 },
+      ]);
+    },
+  );
+
+  it('although another page is to blame: the second time the page is read', async () => {
     const reader = pool();
-    expect(await tell(reader, 'good')).toBe('read good');
-    expect(await tellAll(reader, order, 'next', 'last')).toEqual([
-      'EXTRACTION_FAILED',
-      'CANCELLED',
-      'CANCELLED',
+    expect(await tellAll(reader, 'good', 'throw unless first', 'next')).toEqual([
+      'read good',
+      'read throw unless first',
+      'read next',
     ]);
-    expect(reader.backlog).toBe(0);
   });
 
-  it('by hanging: its page is blamed when its time is over, the others are given back', async () => {
-    const reader = pool({ limitMs: 700 });
-    expect(await tellAll(reader, 'hang', 'next')).toEqual(['EXTRACTION_FAILED', 'CANCELLED']);
-    expect(await tell(reader, 'again')).toBe('read again');
-  });
-
-  it('is replaced, what waited is read, and the other threads notice nothing', async () => {
+  it('reads the page that was lost with it alone, in a thread that has read nothing before', async () => {
     const reader = pool({ threads: 2 });
+    const orders = ['a', 'b', 'throw unless first', 'c', 'throw unless first', 'd', 'e'];
+    expect(await tellAll(reader, ...orders)).toEqual(orders.map((order) => `read ${order}`));
+  });
+
+  it('by hanging: its page is given up when its time is over twice, the others are read', async () => {
+    const { reader, replaced } = watched({ limitMs: 700 });
+    expect(await tellAll(reader, 'hang', 'next')).toEqual([
+      'unread EXTRACTION_FAILED: Reading the page took too long; alone with a thread of its own, it took too long.',
+      'read next',
+    ]);
+    expect(replaced.map(({ reason }) => reason)).toEqual(['too-slow', 'too-slow']);
+  });
+
+  it('by a heap that is full: the same', async () => {
+    const { reader, replaced } = watched({ maxHeapMb: 32 });
+    expect(await tellAll(reader, 'fill the heap', 'next')).toEqual([
+      expect.stringMatching(/^unread EXTRACTION_FAILED: .*memory limit/),
+      'read next',
+    ]);
+    expect(replaced.map(({ reason }) => reason)).toEqual(['out-of-memory', 'out-of-memory']);
+  });
+
+  it('even when the body cannot be stored either: the page says so', async () => {
+    const reader = pool();
+    expect(await tellAll(reader, 'throw always', 'next')).toEqual(['EXTRACTION_FAILED', 'read next']);
+  });
+
+  it('is replaced, and the other threads notice nothing', async () => {
+    const { reader, replaced } = watched({ threads: 2 });
     const fates = await tellAll(reader, 'throw', ...Array.from({ length: 11 }, (_, n) => `${n}`));
-    expect(fates[0]).toBe('EXTRACTION_FAILED');
-    expect(fates.filter((each) => each === 'CANCELLED')).toHaveLength(5);
-    expect(fates.filter((each) => each.startsWith('read '))).toHaveLength(6);
+    expect(fates.slice(1)).toEqual(Array.from({ length: 11 }, (_, n) => `read ${n}`));
+    expect(replaced[0]?.pages).toBe(6);
   });
 
   it('because it cannot start: every page says so, and none waits for ever', async () => {
     const reader = pool({ data: 'broken' });
     expect(await tell(reader, 'x')).toBe('EXTRACTION_FAILED');
-    expect(await tell(reader, 'y')).toBe('EXTRACTION_FAILED');
+    expect(await tellAll(reader, 'y', 'z')).toEqual(['EXTRACTION_FAILED', 'EXTRACTION_FAILED']);
   });
+});
+
+it('gives a thread a few megabytes of bodies at a time', async () => {
+  const { reader, replaced } = watched();
+  const large = ' '.repeat(3_000_000);
+  await tellAll(reader, `throw${large}`, ...Array.from({ length: 9 }, () => large));
+  expect(replaced[0]?.pages).toBe(3);
+});
+
+it('replaces a thread whose heap has grown too large between two pages, and loses none', async () => {
+  const { reader, replaced } = watched();
+  const orders = ['a', 'heap', 'b', 'c'];
+  expect(await tellAll(reader, ...orders)).toEqual(orders.map((order) => `read ${order}`));
+  expect(replaced).toEqual([
+    {
+      reason: 'heap-high',
+      message: 'Between two pages 400 of 500 bytes of its heap are in use.',
+      url: null,
+      pages: 3,
+    },
+  ]);
 });
 
 describe('closing', () => {
@@ -141,6 +210,32 @@ describe('the real thread', () => {
     const kept = page.contentHash === null ? null : await blobs.get(page.contentHash);
     expect(Buffer.from(kept ?? []).toString()).toBe('<title>Kept</title>');
     expect((await reader.read(requestFor({ body: '' }))).page.contentHash).toBeNull();
+    await blobs.close();
+  });
+
+  it('keeps the body of a page that cannot be read, its response and the reason', async () => {
+    const body = `<meta charset=iso-8859-5><title>Too much</title><p>${'word '.repeat(100_000)}</p>`;
+    // Together they give more than a page may have.
+    const rules = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`f${at}`, 'p']));
+    const { page, failure, outcome, discovered } = await reader.read(
+      requestFor({
+        body,
+        generation: 3,
+        page: { extract: { rules, schema: null, type: null, llm: false } },
+        response: { contentType: 'text/html', headers: { etag: '"1"' } },
+      }),
+    );
+    expect(failure).toMatchObject({ code: 'EXTRACTION_FAILED' });
+    expect({ page, outcome, discovered }).toMatchObject({
+      page: { statusCode: 200, bytes: body.length, charset: 'iso-8859-5', etag: '"1"', title: null },
+      outcome: 'error',
+      discovered: [],
+    });
+    const record = JSON.parse(unpackRecord(page.record ?? Buffer.from('{}')).toString('utf8')) as PageRecord;
+    expect(record).toMatchObject({ outcome: 'error', evidence: failure?.message, headers: { etag: '"1"' } });
+    const blobs = await createBlobsFs({ dir: join(dir, 'blobs') });
+    const kept = page.contentHash === null ? null : await blobs.get(page.contentHash);
+    expect(Buffer.from(kept ?? []).toString()).toBe(body);
     await blobs.close();
   });
 

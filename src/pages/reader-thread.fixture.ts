@@ -1,5 +1,5 @@
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import type { ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
+import type { HeapReport, ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
 
 /** A thread that does what the body of each page tells it to. */
 const { given, reading } = workerData as ThreadData<string | null>;
@@ -11,16 +11,31 @@ if (given === 'watched') port?.postMessage({ 'watch:import': ['file:///module.ts
 port?.postMessage([]);
 port?.on('message', (calls: readonly ReadCall[]) => calls.forEach(obey));
 
-function obey({ id, request }: ReadCall): void {
-  const order = new TextDecoder().decode(request.response.body);
+/** Pages that this thread has read. */
+let read = 0;
+
+function obey({ id, request, unread }: ReadCall): void {
+  const order = new TextDecoder().decode(request.response.body).trimEnd();
   const answer = (answered: ReadAnswer) => {
     Atomics.store(reading, 0, 0);
+    read += 1;
     port?.postMessage([answered]);
   };
   Atomics.store(reading, 0, id);
-  if (order === 'hang') for (;;);
-  if (order === 'throw') throw new Error('a fault of the reader');
-  if (order === 'exit') process.exit(3);
+  if (order === 'throw always') throw new Error('a fault of the reader');
+  if (unread === undefined) {
+    if (order === 'hang') for (;;);
+    if (order === 'throw') throw new Error('a fault of the reader');
+    if (order === 'throw unless first' && read > 0) throw new Error('a fault of the reader');
+    if (order === 'exit') process.exit(3);
+    if (order === 'fill the heap')
+      for (const kept: string[] = []; ; ) kept.push(`${kept.length}`.repeat(1_000));
+  }
+  if (order === 'heap' && read > 0) {
+    Atomics.store(reading, 0, 0);
+    port?.postMessage({ heap: { usedBytes: 400, limitBytes: 500 } } satisfies HeapReport);
+    return;
+  }
   if (order === 'wait') return;
   if (order === 'full') answer({ id, code: 'DISK_FULL', message: 'no space' });
   else if (order === 'fault') answer({ id, code: null, message: 'it went wrong' });
@@ -56,6 +71,7 @@ function obey({ id, request }: ReadCall): void {
         yield: { textLength: 0, linkCount: 0 },
         sitemapProblem: null,
         ms: 0,
+        ...(unread === undefined ? {} : { failure: { code: 'EXTRACTION_FAILED' as const, message: unread } }),
       },
     });
 }

@@ -5,7 +5,7 @@ import type { Format } from '../model/job.ts';
 import type { RenderExtra } from '../model/render.ts';
 import type { RenderedPage } from './page-reading.ts';
 import { requestFor } from './read-request.fixture.ts';
-import { keepRendering, ownedRenderedPage, renderedBuffers } from './rendered-page.ts';
+import { copiedRenderedPage, keepRendering, renderedBuffers } from './rendered-page.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest('hex');
@@ -111,9 +111,9 @@ describe('what is kept of a shown page', () => {
     });
     // The body is stored as the page's own.
     expect(kept?.blobs.map(({ hash }) => hash)).toEqual([sha256(bytes('png'))]);
-    const owned = ownedRenderedPage(rendered);
-    expect(owned.extra.failurePicture?.bytes).toEqual(bytes('png'));
-    expect(renderedBuffers(owned)).toHaveLength(1);
+    const copied = copiedRenderedPage(rendered);
+    expect(copied.extra.failurePicture?.bytes).toEqual(bytes('png'));
+    expect(renderedBuffers(copied)).toHaveLength(1);
   });
 
   it('puts short texts into the record and everything else beside it', () => {

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { isHtmlType } from '../extract/html/media-type.ts';
 import { decodeText } from '../fetch/charset.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
@@ -122,24 +121,24 @@ const refTo = (bytes: Uint8Array, contentType: string): ArtifactRef => ({
 });
 
 /**
- * A rendered page as it may cross to a thread: plain data without the parts that belong to sessions, and every part of its bytes
- * alone on its memory, so that it can be given away.
+ * A copy of a rendered page that may cross to a thread: plain data without the parts that belong to sessions, and every
+ * part of its bytes alone on its memory, so that it can be given away.
  */
-export function ownedRenderedPage({ rawBody, extra, failure }: RenderedPage): RenderedPage {
+export function copiedRenderedPage({ rawBody, extra, failure }: RenderedPage): RenderedPage {
   const { screenshot, pdf, xhr, actions, consoleErrors, failurePicture } = extra;
   return {
-    rawBody: rawBody === null ? null : owned(rawBody),
+    rawBody: rawBody === null ? null : copy(rawBody),
     extra: {
-      screenshot: screenshot === null ? null : { ...screenshot, bytes: owned(screenshot.bytes) },
-      pdf: pdf === null ? null : owned(pdf),
-      xhr: xhr.map((each) => ({ ...each, body: each.body === null ? null : owned(each.body) })),
+      screenshot: screenshot === null ? null : { ...screenshot, bytes: copy(screenshot.bytes) },
+      pdf: pdf === null ? null : copy(pdf),
+      xhr: xhr.map((each) => ({ ...each, body: each.body === null ? null : copy(each.body) })),
       actions: actions.map(({ picture, ...each }) =>
-        picture === undefined ? each : { ...each, picture: { ...picture, bytes: owned(picture.bytes) } },
+        picture === undefined ? each : { ...each, picture: { ...picture, bytes: copy(picture.bytes) } },
       ),
       consoleErrors: [...consoleErrors],
       ...(failurePicture === undefined
         ? {}
-        : { failurePicture: { ...failurePicture, bytes: owned(failurePicture.bytes) } }),
+        : { failurePicture: { ...failurePicture, bytes: copy(failurePicture.bytes) } }),
     },
     failure:
       failure === null
@@ -166,15 +165,7 @@ export function renderedBuffers({ rawBody, extra }: RenderedPage): ArrayBuffer[]
   return [...buffers];
 }
 
-/** Node's small buffers share their memory; giving one away would take it from the others. */
-function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer } = bytes;
-  const isAlone = bytes.byteLength === buffer.byteLength;
-  if (isAlone && buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer)) {
-    return new Uint8Array(buffer);
-  }
-  return new Uint8Array(bytes);
-}
+const copy = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(bytes);
 
 /** Details of an error may hold anything; only data crosses. */
 function plain(details: unknown): unknown {

@@ -13,6 +13,8 @@ export interface ReadCall {
   readonly job: string;
   /** The page belongs to a trace: the answer tells when the thread did what. */
   readonly isTimed?: true;
+  /** Why the page must not be read any more: only its body is stored. */
+  readonly unread?: string;
 }
 
 export type ReadAnswer =
@@ -35,6 +37,16 @@ export interface HoldReport {
 export interface HoldReason {
   readonly code: ErrorCode;
   readonly message: string;
+}
+
+/** A thread's last message: what it keeps from page to page takes too much of its heap, so it reads no more pages. */
+export interface HeapReport {
+  readonly heap: HeapUse;
+}
+
+export interface HeapUse {
+  readonly usedBytes: number;
+  readonly limitBytes: number;
 }
 
 /** The data with which a thread is started. */

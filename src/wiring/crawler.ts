@@ -86,6 +86,10 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       if (reason === null) logger.info('page bodies can be stored again: fetching goes on');
       else logger.error(reason, 'page bodies cannot be stored: fetching is suspended');
     },
+    onReplace(replaced) {
+      metrics.pageThreadReplaced(replaced.reason);
+      logger.warn(replaced, 'page thread replaced: its pages are read by another one');
+    },
   });
   const reader = readerWithLlm(threads, settings);
   const running = createRunningJobs(store, parts.vault);

@@ -25,10 +25,22 @@ export interface CountedCompletion {
   readonly microcredits?: number;
 }
 
+/**
+ * Why a thread that reads pages was replaced.
+ *
+ * heap-high      between two pages, because what was kept from page to page had grown too large
+ * out-of-memory  while it read a page
+ * too-slow       one page took longer than the limit
+ * crashed        any other end
+ */
+export const PAGE_THREAD_ENDS = ['heap-high', 'out-of-memory', 'too-slow', 'crashed'] as const;
+export type PageThreadEnd = (typeof PAGE_THREAD_ENDS)[number];
+
 /** What the crawl of this process counts. */
 export interface CrawlMetrics {
   fetched(attempt: CountedAttempt, host: string): void;
   extracted(durationMs: number): void;
+  pageThreadReplaced(reason: PageThreadEnd): void;
   /** A transaction of the ledger; `kept` are the completions that changed something. */
   committed(durationMs: number, tasks: number, kept: readonly CountedCompletion[]): void;
   robotsDenied(): void;
@@ -88,6 +100,12 @@ export function createCrawlMetrics(make: MetricMakers, shownHosts: number): Craw
     'scrapifie_extract_duration_seconds',
     'Time to read one page.',
     FAST_SECONDS,
+  );
+  const threadEnds = make.counter(
+    'scrapifie_page_threads_replaced_total',
+    'Threads that read pages and were replaced: between pages (heap-high), or lost with a page, which is read again.',
+    ['reason'],
+    PAGE_THREAD_ENDS.map((reason) => ({ reason })),
   );
   const commitTime = make.timer(
     'scrapifie_ledger_commit_duration_seconds',
@@ -207,6 +225,7 @@ export function createCrawlMetrics(make: MetricMakers, shownHosts: number): Craw
       hosts.add(host, { result: resultOf(outcome), ms, bytes });
     },
     extracted: (durationMs) => extractTime(durationMs),
+    pageThreadReplaced: (reason) => threadEnds.inc({ reason }),
     committed(durationMs, tasks, kept) {
       commitTime(durationMs);
       commitSize.observe(tasks);
