@@ -10,6 +10,7 @@ export const deliverySettings = {
     .string()
     .min(3)
     .max(320)
+    .regex(/^\P{Cc}*$/u, 'Must have no control characters and no line breaks.')
     .optional()
     .describe('Sender of these e-mails, such as `Scrapifie <bot@example.com>`.'),
   mailAllowed: z

@@ -2,8 +2,30 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { invalidRequest } from '../jobs/invalid-request.ts';
+import type { AuditRecord } from '../model/audit-chain.ts';
 import type { AccountId } from '../model/ids.ts';
 import type { AuditStore } from '../ports/audit-store.ts';
+
+/**
+ * One address, as it is after the percent signs of `mailto:` are decoded. It has no control, format or space character, no
+ * character that separates addresses, and nothing that a second decoding would turn into such a character.
+ */
+const MAIL_ADDRESS =
+  /^(?!.*%[0-9a-f]{2})[^\p{C}\p{Z}@,;:<>()[\]"\\]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/iu;
+
+/** The address of a `mailto:` URL; null when it is not exactly one address. */
+export function readMailto(given: string): string | null {
+  // The reader of URLs would leave out line breaks and tabs without a word.
+  if (/[\p{C}\p{Z}]/u.test(given)) return null;
+  const url = URL.parse(given);
+  if (url === null || url.protocol !== 'mailto:' || /[?#]/.test(given)) return null;
+  try {
+    const address = decodeURIComponent(url.pathname);
+    return MAIL_ADDRESS.test(address) ? address : null;
+  } catch {
+    return null;
+  }
+}
 
 /**
  * Which e-mail addresses may be used. Before an address gets mail of an account, its owner confirms it by a link that is
@@ -64,27 +86,57 @@ export function requireConfirmable({ origin }: MailRules): void {
   throw invalidRequest([{ field: 'url', message }]);
 }
 
+/** By store: the requests of one process are counted one after the other. */
+const lastCounts = new WeakMap<AuditStore, Promise<unknown>>();
+
+export interface ConfirmationCount {
+  readonly account: AccountId;
+  readonly webhook: string;
+  readonly address: string;
+  /** Of this confirmation alone: its entry in the log is found by it. */
+  readonly delivery: string;
+}
+
 /**
  * Counts a confirmation in, by an entry of the audit log, which all processes share. Throws RATE_LIMITED beyond the limits
- * of a day. The log has a hash of the address only. Requests at the same moment may exceed the limits by a few.
+ * of a day, however many requests come at the same moment: the entry is written first, and the log is one chain, so that
+ * exactly the first entries of it are within the limits. What is beyond them already gets no entry, and requests of one
+ * process take turns, so that a burst of them does not use up the limits of other accounts. The log has a hash of the
+ * address only.
  */
-export async function countConfirmation(
-  store: AuditStore,
-  request: { readonly account: AccountId; readonly webhook: string; readonly address: string },
-  now: number,
-): Promise<void> {
-  const { account, webhook } = request;
+export function countConfirmation(store: AuditStore, request: ConfirmationCount, now: number): Promise<void> {
+  const counted = (lastCounts.get(store) ?? Promise.resolve()).then(() => countNext(store, request, now));
+  lastCounts.set(
+    store,
+    counted.catch(() => undefined),
+  );
+  return counted;
+}
+
+async function countNext(store: AuditStore, request: ConfirmationCount, now: number): Promise<void> {
+  const { account, webhook, delivery } = request;
   const address = createHash('sha256').update(request.address.toLowerCase()).digest('hex');
-  const { items } = await store.listAudit({ action: ACTION, since: now - DAY_MS, limit: MOST_PER_DAY });
-  const toAddress = items.filter(({ details }) => details.address === address).length;
-  const ofAccount = items.filter(({ details }) => details.account === account).length;
-  if (toAddress >= MOST_PER_ADDRESS || ofAccount >= MOST_PER_ACCOUNT || items.length >= MOST_PER_DAY) {
+  /** The newest entries of a day; one more than there may be, so that the own one is always among them. */
+  const newest = async () => {
+    const query = { action: ACTION, since: now - DAY_MS, limit: MOST_PER_DAY + 1 };
+    return (await store.listAudit(query)).items;
+  };
+  const requireRoom = (earlier: readonly AuditRecord[]): void => {
+    const toAddress = earlier.filter(({ details }) => details.address === address).length;
+    const ofAccount = earlier.filter(({ details }) => details.account === account).length;
+    if (toAddress < MOST_PER_ADDRESS && ofAccount < MOST_PER_ACCOUNT && earlier.length < MOST_PER_DAY) return;
     throw new ScrapifieError(
       'RATE_LIMITED',
       `Too many confirmations were sent today: ${MOST_PER_ADDRESS} to one address and ${MOST_PER_ACCOUNT} for one account are the most. Try again tomorrow.`,
       { retryAfterMs: DAY_MS },
     );
-  }
-  const details = { account, address };
+  };
+
+  requireRoom(await newest());
+  const details = { account, address, delivery };
   await store.audit([{ at: now, actor: account, action: ACTION, target: webhook, details }]);
+  const entries = await newest();
+  const own = entries.findIndex((entry) => entry.details.delivery === delivery);
+  // Without the own entry among the newest there are more behind it than a day may have.
+  requireRoom(own === -1 ? entries : entries.slice(own + 1));
 }

@@ -44,7 +44,8 @@ export function createMailer({ url, from, timeoutMs }: MailerOptions): Mailer {
       try {
         const sent = transport.sendMail({
           from,
-          to,
+          // As an object it is taken as it is, and not read as a list of names and addresses.
+          to: { name: '', address: to },
           subject: title,
           text: [text, ...(link === null ? [] : ['', link]), ''].join('\n'),
           date: new Date(at),

@@ -9,6 +9,7 @@ import {
 } from '../jobs/webhook-fields.ts';
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../ports/webhook-store.ts';
 import type { Deliverer, Deliverers } from './deliverer.ts';
+import { readMailto } from './mail-addresses.ts';
 import { secretProblem } from './signature.ts';
 
 const fields = {
@@ -81,8 +82,6 @@ export type WebhookRequest = z.output<typeof webhookRequestSchema>;
 export type WebhookPatch = z.output<typeof webhookChangeSchema>;
 export type RotationRequest = z.output<typeof rotationRequestSchema>;
 
-const MAIL_ADDRESS = /^[^\s@,;:<>()"\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
-
 export interface WebhookTarget {
   readonly url: string;
   readonly format: WebhookFormat;
@@ -104,8 +103,10 @@ export function readTarget(
   if (wanted !== undefined && isPluginPart(wanted)) return pluginTarget(url, wanted, deliverers);
   if (url === null) throw refuse('Must be an http or https URL, or `mailto:` and an address.');
   if (url.protocol === 'mailto:') {
-    if (!MAIL_ADDRESS.test(decodePath(url.pathname)) || url.search !== '') {
-      throw refuse('Must be `mailto:` and one address, without anything else.');
+    if (readMailto(given) === null) {
+      throw refuse(
+        'Must be `mailto:` and one address, without anything else: no control characters, spaces or line breaks, encoded or not.',
+      );
     }
     if (wanted !== undefined && wanted !== 'email') throw refuse('Must be `email` for `mailto:`.', 'format');
     return { url: given, format: 'email', shown: given };
@@ -150,15 +151,8 @@ function refusalOf(deliverer: Deliverer | undefined, url: string): string | null
   }
 }
 
-export const mailAddressOf = (url: string): string => decodePath(new URL(url).pathname);
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return '';
-  }
-}
+/** Of a URL that `readTarget` has accepted. */
+export const mailAddressOf = (url: string): string => readMailto(url) ?? '';
 
 /** Throws VALIDATION_FAILED where the address is not that of a web server. */
 export function readJobTarget(given: string): WebhookTarget {

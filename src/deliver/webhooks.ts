@@ -144,7 +144,7 @@ export function createWebhooks({ store, vault, now, mail, deliverers }: Webhooks
     const { accountId: account } = webhook;
     if ((await store.getDelivery(account, id)) !== null) return;
     const address = mailAddressOf(data.url);
-    await countConfirmation(store, { account, webhook: webhook.id, address }, now());
+    await countConfirmation(store, { account, webhook: webhook.id, address, delivery: id }, now());
     const event = { id: randomUUID(), type: CONFIRM_EVENT, at: now(), jobId: null, data: {} };
     const delivery = { id, webhookId: webhook.id, accountId: account, lane: event.id, event };
     await store.disableWebhook(webhook.id, 'unconfirmed');

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { countConfirmation } from '../../../src/deliver/mail-addresses.ts';
 import { type AuditEntry, NO_HASH, verifyAudit } from '../../../src/model/audit-chain.ts';
 import { type AuditQuery, type AuditStore, eachAudit } from '../../../src/ports/audit-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
@@ -33,6 +34,48 @@ export function auditContract(holds: Claim<TimedStore>): void {
     expect(oldest.items).toMatchObject(all);
     expect(oldest.nextCursor).toBeNull();
   });
+
+  holds(
+    'counts confirmations that processes ask for at the same moment: three for one address',
+    async (store) => {
+      const account = await store.defaultAccount();
+      const asked = Array.from({ length: 100 }, (_, n) => {
+        // Another object each, as in another process: nothing but the log is shared.
+        const own: AuditStore = {
+          audit: (added) => store.audit(added),
+          listAudit: (query) => store.listAudit(query),
+          auditHead: () => store.auditHead(),
+        };
+        const request = {
+          account: `a${n}` as typeof account,
+          webhook: 'wh_1',
+          address: 'ada@people.example',
+        };
+        return countConfirmation(own, { ...request, delivery: `dl_${n}` }, T0);
+      });
+      const ends = await Promise.allSettled(asked);
+      expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+      const [code] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason.code] : []));
+      expect(code).toBe('RATE_LIMITED');
+    },
+  );
+
+  holds(
+    'counts confirmations of one process in turn, so that a burst fills no limit of others',
+    async (store) => {
+      const account = await store.defaultAccount();
+      const asked = Array.from({ length: 100 }, (_, n) =>
+        countConfirmation(
+          store,
+          { account, webhook: 'wh_1', address: `a${n}@people.example`, delivery: `dl_${n}` },
+          T0,
+        ),
+      );
+      const ends = await Promise.allSettled(asked);
+      expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(20);
+      expect((await store.listAudit({ limit: 100 })).items).toHaveLength(20);
+    },
+  );
 
   holds('shows the audit log page by page, in both directions', async (store) => {
     const all = entries(7);
