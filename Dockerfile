@@ -23,7 +23,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npm pack --ignore-scripts=false --pack-destination /tmp \
+RUN node scripts/pack.ts /tmp \
   && mkdir /app \
   && tar --extract --gzip --file /tmp/scrapifie-*.tgz --directory /app --strip-components=1
 

@@ -2,7 +2,7 @@
 # packages, the servers of the fleet, and a browser where there is none. Arguments for the program go into ARGS:
 # make run ARGS="--port 4000"
 .DEFAULT_GOAL := help
-.PHONY: help hooks setup servers clients browser dashboard run dev fleet check test fault lint format typecheck signatures sbom bench docker images clean
+.PHONY: help hooks setup servers clients browser dashboard run dev fleet check test fault lint format typecheck signatures sbom bench package docker images clean
 
 ARGS ?=
 IMAGE ?= scrapifie
@@ -111,6 +111,9 @@ sbom: setup ## Write what the program is made of, as CycloneDX, to dist/sbom.cdx
 bench: servers browser ## Measure, side by side with other crawlers; results go to bench/results
 	@sh scripts/setup.sh bench
 	@$(NODE) node --disable-warning=ExperimentalWarning bench/main.ts $(ARGS)
+
+package: setup ## Build the program and make the npm package of it, in this folder
+	@$(NODE) node --disable-warning=ExperimentalWarning scripts/pack.ts
 
 docker: ## Build the container images, with a browser and slim; IMAGE and TAG name them
 	@[ -z '$(RELEASE)' ] || $(NODE) node --disable-warning=ExperimentalWarning scripts/check-release.ts '$(NODE_IMAGE)'

@@ -191,4 +191,13 @@ describe('the command of the npm package', () => {
     expect(status).toBe(5);
     expect(stderr).toContain('needs Node.js 24 or newer on PATH; found v20.1.0');
   });
+
+  it('says that it was packed without being built', () => {
+    rmSync(join(root, 'dist'), { recursive: true });
+    const { status, stderr } = start(join(root, 'scrapifie'));
+    expect(status).toBe(5);
+    expect(stderr).toContain(`the compiled program: ${join(root, 'dist/main.js')} is missing`);
+    expect(stderr).toContain('make package');
+    expect(installs()).toEqual([]);
+  });
 });

@@ -86,7 +86,7 @@ export async function layOutImage(dir: string): Promise<string> {
   mkdirSync(app);
   mkdirSync(join(build, 'node_modules'));
   const [step] = (stagesOf(readText('Dockerfile')).find(({ name }) => name === 'program')?.instructions ?? [])
-    .filter(({ keyword, text }) => keyword === 'RUN' && text.includes('npm pack'))
+    .filter(({ keyword, text }) => keyword === 'RUN' && text.includes('scripts/pack.ts'))
     .map(({ text }) => text);
   const container = await startContainer({
     dir,

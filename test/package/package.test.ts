@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -38,6 +39,7 @@ const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
   version: string;
 };
 const run = promisify(execFile);
+const PACK = join(ROOT, 'scripts/pack.ts');
 /** Without what npm tells its own scripts. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
 const inApp = () => ({
@@ -45,13 +47,8 @@ const inApp = () => ({
   env: { ...env, SCRAPIFIE_ALLOW_PRIVATE: 'true', SCRAPIFIE_POLICY_FILE: join(folder, 'policy.yaml') },
 });
 
-interface Packed {
-  readonly filename: string;
-  readonly size: number;
-  readonly unpackedSize: number;
-  readonly files: readonly { readonly path: string }[];
-}
-let packed: Packed;
+/** What is in the package, and how large it is. */
+let packed: { readonly size: number; readonly unpackedSize: number; readonly paths: readonly string[] };
 let site: Site;
 
 beforeAll(async () => {
@@ -60,13 +57,12 @@ beforeAll(async () => {
   mkdirSync(app);
   writeFileSync(join(app, 'package.json'), '{"private": true, "type": "module"}');
   writeFileSync(join(folder, 'policy.yaml'), QUICK_POLICY);
-  const pack = ['pack', '--ignore-scripts=false', '--json', '--pack-destination', folder];
-  const { stdout } = await run('npm', pack, { cwd: ROOT, env, maxBuffer: 64_000_000 });
-  // The build writes in front of it.
-  [packed] = Object.values(JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))) as [Packed];
+  const made = await run(process.execPath, [PACK, folder], { cwd: ROOT, env, maxBuffer: 64_000_000 });
+  const file = made.stdout.trim().split('\n').at(-1) ?? '';
+  packed = await contentsOf(file);
   const install = ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
   // Without DuckDB, a third of the size: nothing but SQL over the lake may need it.
-  await run('npm', [...install, '--omit=optional', join(folder, packed.filename)], { cwd: app, env });
+  await run('npm', [...install, '--omit=optional', file], { cwd: app, env });
 }, INSTALL_MS);
 afterAll(async () => {
   await site.close();
@@ -74,9 +70,68 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, INSTALL_MS);
 
+async function contentsOf(file: string): Promise<typeof packed> {
+  const { stdout } = await run('tar', ['--list', '--verbose', '--gzip', '--file', file]);
+  const lines = stdout.trim().split('\n');
+  return {
+    size: statSync(file).size,
+    unpackedSize: lines.reduce((sum, line) => sum + Number(line.split(/\s+/)[2]), 0),
+    paths: lines.map((line) =>
+      line
+        .split(/\s+/)
+        .slice(5)
+        .join(' ')
+        .replace(/^package\//, ''),
+    ),
+  };
+}
+
+describe('a package that npm alone makes of a clone without a build', () => {
+  it.each([
+    { command: 'npm pack', more: [] },
+    { command: 'npm pack --ignore-scripts', more: ['--ignore-scripts'] },
+  ])('$command: its command says what is wrong, by exit code 5', { timeout: RUN_MS }, async ({ more }) => {
+    const bare = mkdtempSync(join(folder, 'bare-'));
+    for (const name of ['package.json', '.npmrc', 'scrapifie', 'scripts', 'README.md', 'policies']) {
+      cpSync(join(ROOT, name), join(bare, name), { recursive: true });
+    }
+    const pack = ['pack', '--json', ...more];
+    const { stdout } = await run('npm', pack, { cwd: bare, env });
+    const [{ filename }] = Object.values(JSON.parse(stdout)) as [{ filename: string }];
+    await run('tar', ['--extract', '--gzip', '--file', filename], { cwd: bare });
+    await expect(run(join(bare, 'package/scrapifie'), ['--version'], { env })).rejects.toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: expect.stringContaining('This package was packed without being built.'),
+    });
+  });
+
+  it('the script of the release packs nothing when what was built lacks a part', {
+    timeout: INSTALL_MS,
+  }, async () => {
+    const bare = mkdtempSync(join(folder, 'partial-'));
+    for (const name of ['package.json', '.npmrc', 'scrapifie', 'scripts', 'README.md', 'policies']) {
+      cpSync(join(ROOT, name), join(bare, name), { recursive: true });
+    }
+    // A build that makes one file of those that the package needs.
+    mkdirSync(join(bare, 'dist'));
+    writeFileSync(join(bare, 'dist/main.js'), '');
+    writeFileSync(join(bare, 'scripts/build.ts'), '');
+    await expect(run(process.execPath, [join(bare, 'scripts/pack.ts'), bare], { env })).rejects.toMatchObject(
+      {
+        code: 1,
+        stderr: expect.stringContaining(
+          'the package would lack dashboard/dist/index.html, dist/library/index.d.ts, dist/library/index.js',
+        ),
+      },
+    );
+    expect(readdirSync(bare).filter((name) => name.endsWith('.tgz'))).toEqual([]);
+  });
+});
+
 describe('the npm package', () => {
   it('has the compiled program and what it reads, and nothing else', () => {
-    const paths = packed.files.map(({ path }) => path);
+    const { paths } = packed;
     expect(paths.filter((path) => !EXPECTED.test(path))).toEqual([]);
     expect(paths).toContain('dist/main.js');
     expect(paths).toContain('dashboard/dist/index.html');
