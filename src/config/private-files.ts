@@ -9,7 +9,7 @@ const STICKY = 0o1000;
 
 /** What this program puts into a data folder. */
 const OWN_NAMES =
-  /^(?:scrapifie\.(?:db|lock|reserve)(?:-wal|-shm|-journal)?|search\.db(?:\.lock|\.damaged)?(?:-wal|-shm|-journal)?|vault\.key(?:\.[0-9a-f]{12})?|blobs|transit|lake|lake-cache|crawl\.log)$/;
+  /^(?:scrapifie\.(?:db|lock|reserve)(?:-wal|-shm|-journal)?|search\.db(?:\.lock|\.damaged)?(?:-wal|-shm|-journal)?|vault\.key(?:\.[0-9a-f]{12})?|api-key|sign-in-link|blobs|transit|lake|lake-cache|crawl\.log)$/;
 
 /**
  * Makes the file with private rights unless it is there: programs such as SQLite make files that all users may read, and

@@ -105,7 +105,9 @@ export const settingsSchema = z.object({
   dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
   apiKey: keyText
     .optional()
-    .describe('API key to accept; without it the first start makes one and prints it once.'),
+    .describe(
+      'API key to accept; without it the first start makes one, and shows it once on a terminal, or else writes it to the file `api-key` in the data folder.',
+    ),
   apiUrl: z
     .url({ protocol: /^https?$/ })
     .optional()

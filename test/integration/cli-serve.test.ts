@@ -1,4 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Site, startSite } from '../site/site.ts';
 import {
@@ -9,6 +11,7 @@ import {
   temporaryFolder,
 } from './cli-command.ts';
 
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const folder = temporaryFolder();
 let site: Site;
 beforeAll(async () => {
@@ -49,7 +52,8 @@ async function startServer(argv: readonly string[], env: Record<string, string> 
   const url = /(http:\S+\/v1\/scrape)/.exec(line)?.[1] ?? '';
   const headers = [...line.matchAll(/-H ["']([^:]+): ([^"']+)["']/g)].map(([, name = '', value = '']) => [
     name,
-    value,
+    // The command reads the key from a file: this output is no terminal.
+    value.replace(/\$\(cat '?(\S+?)'?\)/, (_, path) => readFileSync(path, 'utf8').trim()),
   ]);
   const body = /-d '([^']+)'/.exec(line)?.[1] ?? '';
   return { command, origin: new URL(url).origin, first: { url, headers: Object.fromEntries(headers), body } };
@@ -62,7 +66,10 @@ async function stop({ command }: Server): Promise<number | null> {
 
 /** `dashboard` makes a link to the running server, which signs in once. */
 async function signInByLink({ command, origin }: Server): Promise<void> {
-  expect(command.stdout()).toMatch(/^ {2}Dashboard {2}(?:http:\/\/127\.\S+#token=\S+|not built)/m);
+  expect(command.stdout()).toMatch(
+    /^ {2}Dashboard {2}(?:http:\/\/127\.\S+ {2}\(the link in \S+\/sign-in-link signs in once|not built)/m,
+  );
+  expect(command.stdout()).not.toContain('#token=');
   const { stdout } = await runCommand(['dashboard', '--data-dir', folder.path('first')]);
   const link = new URL(stdout.trim());
   expect([link.origin, link.pathname]).toEqual([origin, '/sign-in']);
@@ -83,9 +90,15 @@ describe('serve', () => {
       /^ {2}Firecrawl-compatible API at http:\/\/127\.0\.0\.1:[1-9]\d*$/m,
     );
     const { url, headers, body } = server.first;
-    expect(server.command.stdout().split(headers.Authorization?.replace('Bearer ', '') ?? '-')).toHaveLength(
-      3,
-    );
+    const keyFile = folder.path('first/api-key');
+    expect(server.command.stdout()).toContain(`  API key    in ${keyFile}, which only its owner can read`);
+    expect(headers.Authorization).toBe(`Bearer ${readFileSync(keyFile, 'utf8').trim()}`);
+    for (const name of ['api-key', 'sign-in-link']) {
+      const { mode } = statSync(folder.path(`first/${name}`), { throwIfNoEntry: name === 'api-key' }) ?? {
+        mode: 0o600,
+      };
+      expect([name, mode & 0o777]).toEqual([name, 0o600]);
+    }
     const answer = await fetch(url, { method: 'POST', headers, body });
     expect(await answer.json()).toMatchObject({
       success: true,
@@ -101,7 +114,10 @@ describe('serve', () => {
     expect(keptOpen).toEqual(['timeout=320', 'timeout=320']);
     await signInByLink(server);
     expect(await stop(server)).toBe(0);
-    const { stderr } = await server.command.ended;
+    const { stdout, stderr } = await server.command.ended;
+    expect(stdout).not.toContain('sk_');
+    expect(stderr).toContain(`"file":"${keyFile}"`);
+    expect(stderr).not.toContain('#token=');
     expect(stderr).toMatch(/"jobId":"[^"]+","method":"POST","route":"\/v1\/scrape","status":200/);
     expect(stderr).toContain('SCRAPIFIE_CONTACT is not set: ');
     expect(stderr).not.toContain('sk_');
@@ -125,6 +141,47 @@ describe('serve', () => {
     expect(await stop(second)).toBe(0);
     expect((await second.command.ended).stderr).not.toContain('SCRAPIFIE_CONTACT');
   });
+
+  it('writes the key to a file of its own, whatever has its name', async () => {
+    mkdirSync(folder.path('prepared'));
+    writeFileSync(folder.path('prepared/api-key'), 'old', { mode: 0o644 });
+    chmodSync(folder.path('prepared/api-key'), 0o644);
+    const server = await startServer(args('prepared'));
+    expect(statSync(folder.path('prepared/api-key')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(folder.path('prepared/api-key'), 'utf8')).toMatch(/^sk_[\w-]+\n$/);
+    await stop(server);
+  });
+
+  it.runIf(existsSync('/usr/bin/script'))(
+    'shows the key to a terminal, and writes it to no file',
+    async () => {
+      const command = [process.execPath, MAIN, ...args('shown')].join(' ');
+      // `script` gives the command a terminal.
+      const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
+        env: { PATH: process.env.PATH ?? '', XDG_CONFIG_HOME: folder.path('no-settings') },
+        cwd: folder.path('.'),
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      let shown = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        shown += text;
+      });
+      try {
+        await vi.waitFor(() => expect(shown).toMatch(/API key +sk_[\w-]+ .*shown this once/), {
+          timeout: 20_000,
+          interval: 25,
+        });
+        expect(existsSync(folder.path('shown/scrapifie.db'))).toBe(true);
+        for (const name of ['api-key', 'sign-in-link'])
+          expect([name, existsSync(folder.path(`shown/${name}`))]).toEqual([name, false]);
+      } finally {
+        const ended = new Promise((resolve) => child.once('close', resolve));
+        // Ctrl-C on that terminal.
+        child.stdin.write('\x03');
+        await ended;
+      }
+    },
+  );
 
   it('never prints the key of the settings', async () => {
     const secret = 'a-secret-of-my-own-choice';

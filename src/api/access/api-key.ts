@@ -55,12 +55,14 @@ export function credentialAccessOf({ scopes }: Pick<ApiKey, 'scopes'>): Credenti
 
 /**
  * Makes sure that the API can be used: registers the key of the settings, or, when no key is usable, makes
- * one. Its secret is returned this one time; only its hash is kept.
+ * one. Its secret is returned this one time; only its hash is kept. `onMade` gets it before the key can be used: when that
+ * throws, there is no key, and the next start makes one.
  */
 export async function ensureFirstKey(
   store: AccountStore,
   settings: Pick<Settings, 'apiKey'>,
   now: number,
+  onMade: (secret: string) => Promise<void> = async () => undefined,
 ): Promise<{ secret: string | null }> {
   const account = await store.defaultAccount();
   const options = { scopes: ALL_SCOPES, ratePerMinute: null, expiresAt: null };
@@ -73,6 +75,7 @@ export async function ensureFirstKey(
   const keys = await store.listKeys(account);
   if (keys.some((key) => isUsable(key, now))) return { secret: null };
   const secret = newSecret();
+  await onMade(secret);
   await store.createKey(newKey(account, secret, { name: 'first key', ...options }, now));
   return { secret };
 }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
@@ -25,6 +26,7 @@ import { createPlatformApi } from '../backend/platform-api.ts';
 import { type CheckName, examine, TRIAL_SCRAPES } from '../doctor/doctor-checks.ts';
 import { portNumber } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
+import { type ToldSecret, tellSecret } from '../folders/start-secrets.ts';
 import { helpBelow } from '../output/help.ts';
 import { logFormatOf } from '../output/screen.ts';
 import { outputWritten } from '../output/standard-output.ts';
@@ -53,9 +55,9 @@ const OWN_CHECKS: ReadonlySet<CheckName> = new Set([
 ]);
 
 const EXAMPLES = `
-The first start makes an API key and prints it once. SIGTERM, Ctrl-C and a closed terminal stop cleanly: work under
-way is finished for up to SCRAPIFIE_DRAIN_MS, and everything else goes on at the next start. The second signal ends it
-at once.
+The first start makes an API key. A terminal shows it, once; without a terminal it is written to the file "api-key" in the
+data folder. SIGTERM, Ctrl-C and a closed terminal stop cleanly: work under way is finished for up to SCRAPIFIE_DRAIN_MS,
+and everything else goes on at the next start. The second signal ends it at once.
 
 Examples:
   scrapifie serve
@@ -134,10 +136,15 @@ async function serve(
     await platform.start();
     platform.lookForBrowsers();
     if (duties.api) {
-      const key = await keyFor(platform, settings);
+      const place = {
+        isTerminal: shell.stdout.isTTY === true,
+        dataDir: resolve(shell.cwd, settings.dataDir),
+        logger,
+      };
+      const key = await keyFor(platform, settings, place);
       const isInShell = (shell.environment.SCRAPIFIE_API_KEY ?? '') !== '';
       const firecrawlOrigin = second === null ? null : origin.replace(/\d+$/, String(second.port));
-      const dashboard = await dashboardLine(platform, api, origin);
+      const dashboard = await dashboardLine(platform, api, origin, place);
       const told = { origin, firecrawlOrigin, dashboard, settings, version: shell.version, key, isInShell };
       shell.stdout.write(welcome(told));
       await outputWritten(shell.stdout);
@@ -161,10 +168,16 @@ async function serve(
   logger.info('stopped');
 }
 
+type TellPlace = Parameters<typeof tellSecret>[2];
+
 /** Listens first: a key created by a start that fails would never be printed. */
-async function keyFor({ store, now }: OpenPlatform, settings: Settings): Promise<ShownKey> {
-  const { secret } = await ensureFirstKey(store, settings, now());
-  if (secret !== null) return { kind: 'new', secret };
+async function keyFor({ store, now }: OpenPlatform, settings: Settings, place: TellPlace): Promise<ShownKey> {
+  const made: ToldSecret[] = [];
+  await ensureFirstKey(store, settings, now(), async (secret) => {
+    made.push(await tellSecret('api-key', secret, place));
+  });
+  const [told] = made;
+  if (told !== undefined) return { kind: 'new', told };
   return { kind: settings.apiKey === undefined ? 'earlier' : 'settings' };
 }
 
@@ -176,6 +189,7 @@ async function dashboardLine(
   { store, settings }: OpenPlatform,
   api: FastifyInstance,
   origin: string,
+  place: TellPlace,
 ): Promise<string | null> {
   if (!settings.dashboard) return null;
   if ((await createDashboardFiles(DASHBOARD_DIR).built()) === null) return 'not built; see docs/dashboard.md';
@@ -183,7 +197,9 @@ async function dashboardLine(
   const isAlone = settings.databaseUrl === undefined && isLoopback(address);
   if (!isAlone) return `${origin}  (sign in with an API key)`;
   const link = await makeSignInLink(store, await store.defaultAccount(), origin);
-  return `${link}  (signs in once, within an hour; \`scrapifie dashboard\` makes another)`;
+  const { file } = await tellSecret('sign-in-link', link, place);
+  const how = 'signs in once, within an hour; `scrapifie dashboard` makes another';
+  return file === null ? `${link}  (${how})` : `${origin}  (the link in ${file} ${how})`;
 }
 
 /**
@@ -220,7 +236,9 @@ async function listen(api: FastifyInstance, { host, port }: Settings): Promise<s
 }
 
 /** Which key to show: one just made, or where the one in use came from. */
-type ShownKey = { readonly kind: 'new'; readonly secret: string } | { readonly kind: 'earlier' | 'settings' };
+type ShownKey =
+  | { readonly kind: 'new'; readonly told: ToldSecret }
+  | { readonly kind: 'earlier' | 'settings' };
 
 interface Welcome {
   readonly origin: string;
@@ -258,7 +276,12 @@ function welcome({ origin, firecrawlOrigin, dashboard, settings, version, key, i
 }
 
 function keyLine(key: ShownKey): string {
-  if (key.kind === 'new') return `${key.secret}  (shown this once; only its hash is kept)`;
+  if (key.kind === 'new') {
+    const { file, secret } = key.told;
+    return file === null
+      ? `${secret}  (shown this once; only its hash is kept)`
+      : `in ${file}, which only its owner can read; delete it when you have put the key elsewhere`;
+  }
   if (key.kind === 'settings') return 'the one in SCRAPIFIE_API_KEY';
   return 'made by an earlier start; `scrapifie keys create NAME` makes another';
 }
@@ -267,9 +290,12 @@ const PLACEHOLDER = 'YOUR_API_KEY';
 
 /** What stands for the key in a command that works as it is printed; null: only the caller has it. */
 function secretFor(key: ShownKey, isInShell: boolean): string | null {
-  if (key.kind === 'new') return key.secret;
+  if (key.kind === 'new') return key.told.file === null ? key.told.secret : `$(cat ${quoted(key.told.file)})`;
   return key.kind === 'settings' && isInShell ? '$SCRAPIFIE_API_KEY' : null;
 }
+
+/** A path as one word of a shell. */
+const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 function curlLine(origin: string, secret: string): string {
   const body = JSON.stringify({ url: `${origin}${SAMPLE_PATH}` });
