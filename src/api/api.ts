@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { createComparisons } from '../compare/comparisons.ts';
 import { addressTest, isLoopback } from '../config/address-list.ts';
 import { parsePlainly } from '../config/plain-problems.ts';
+import { listen, listenOnce } from '../errors/guarded.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
 import type { AccountId, KeyId } from '../model/ids.ts';
@@ -195,7 +196,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     for (const id of changed.keys) keys.forget(id as KeyId);
   });
   app.addHook('onClose', async () => unsubscribe());
-  app.server.on('checkExpectation', answerExpectation);
+  listen(app.server, 'checkExpectation', answerExpectation);
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);
   const hasDashboard = settings.dashboard && deps.onlyOperations !== true;
@@ -338,9 +339,9 @@ function followLife(app: App, deps: ApiDeps): void {
       throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', { retryAfterMs: 5_000 });
     }
     const ended = activity?.begin(`${request.method} ${request.routeOptions.url ?? 'unmatched'}`);
-    if (ended !== undefined) reply.raw.once('close', ended);
+    if (ended !== undefined) listenOnce(reply.raw, 'close', ended);
     // There is no response to a client that left, so `onResponse` would not tell.
-    reply.raw.once('close', () => {
+    listenOnce(reply.raw, 'close', () => {
       if (!reply.raw.writableEnded) record(request, CLIENT_CLOSED_REQUEST, reply.elapsedTime);
     });
   });

@@ -1,3 +1,4 @@
+import { guarded } from '../errors/guarded.ts';
 import type { HostMemory } from '../model/host-memory.ts';
 import type { HostKey, JobId } from '../model/ids.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
@@ -296,10 +297,10 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     async readmit(running, url, ended) {
       let isCounted = false;
       // At once when the attempt ends, because `release` or `settle` follows and subtracts it.
-      const countAgain = () => {
+      const countAgain = guarded(() => {
         if (!isCounted) count(running, 1);
         isCounted = true;
-      };
+      });
       ended.throwIfAborted();
       count(running, -1);
       ended.addEventListener('abort', countAgain, { once: true });

@@ -1,3 +1,5 @@
+import { guarded } from '../errors/guarded.ts';
+
 /**
  * Lets work that a process may have died of run alone: nothing else of the process's crawling is under way meanwhile,
  * so a death during it points at it.
@@ -101,10 +103,10 @@ export function createQuarantine(now: () => number): Quarantine {
     turn(deaths, signal) {
       if (signal.aborted) return Promise.resolve(null);
       return new Promise((resolve) => {
-        const onAbort = () => {
+        const onAbort = guarded(() => {
           end(ticket);
           resolve(null);
-        };
+        });
         const ticket: Ticket = {
           deaths,
           begin() {

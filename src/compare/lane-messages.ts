@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { listen } from '../errors/guarded.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 
@@ -38,6 +39,6 @@ export function answerCalls<Tasks extends LaneTasks<Tasks>>(workers: LaneWorkers
       return { id, code: isScrapifieError(error) ? error.code : null, message };
     }
   };
-  port.on('message', (call: LaneCall) => port.postMessage(answerTo(call)));
+  listen(port, 'message', (call: LaneCall) => port.postMessage(answerTo(call)));
   port.postMessage({ isReady: true } satisfies LaneReady);
 }

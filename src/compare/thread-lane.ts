@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { listen } from '../errors/guarded.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { LaneAnswer, LaneCall, LaneReady, LaneTasks } from './lane-messages.ts';
@@ -69,18 +70,18 @@ export function createThreadLane<Tasks extends LaneTasks<Tasks>>(
       name,
       resourceLimits: { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: heapMb },
     });
-    started.on('message', (answer: LaneAnswer | LaneReady | object) => {
+    listen(started, 'message', (answer: LaneAnswer | LaneReady | object) => {
       if (worker !== started) return;
       if ('isReady' in answer) takeCalls();
       // Under `node --watch`, Node.js reports the files that a thread loads through the same port.
       if ('id' in answer && answer.id === current?.call.id) settle(answer as LaneAnswer);
     });
-    started.on('error', (error: Error & { readonly code?: string }) => {
+    listen(started, 'error', (error: Error & { readonly code?: string }) => {
       if (worker !== started) return;
       const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY' || error instanceof RangeError;
       lose(isMemory ? 'Comparing takes more memory than allowed.' : `Comparing failed: ${error.message}`);
     });
-    started.on('exit', () => {
+    listen(started, 'exit', () => {
       if (worker === started) lose('The thread that compares has ended.');
     });
     return started;

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Worker } from 'node:worker_threads';
+import { listenOnce } from '../errors/guarded.ts';
 
 const FIRST_COLLECTION_MB = 24;
 
@@ -30,5 +31,7 @@ export function startSmallThread(start: () => Worker): Worker {
   collectFrom(0);
   const thread = start();
   const restore = () => collectFrom(usualMb);
-  return thread.once('online', restore).once('exit', restore);
+  listenOnce(thread, 'online', restore);
+  listenOnce(thread, 'exit', restore);
+  return thread;
 }

@@ -1,4 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
+import { guarded } from '../errors/guarded.ts';
 import type { Engine } from './engine.ts';
 
 /**
@@ -157,7 +158,7 @@ export function createByteBudget(limitBytes: number): ByteBudget {
       while (!hasRoom) {
         signal.throwIfAborted();
         const { promise, resolve, reject } = Promise.withResolvers<void>();
-        const onAbort = () => reject(signal.reason);
+        const onAbort = guarded(() => reject(signal.reason));
         signal.addEventListener('abort', onAbort, { once: true });
         waiting.add(resolve);
         try {

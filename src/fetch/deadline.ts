@@ -1,3 +1,4 @@
+import { guarded } from '../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 
 /** The time limit of one attempt. Its clock can be stopped while a caller decides. */
@@ -96,7 +97,7 @@ export function followSignal(signal: AbortSignal | undefined): {
   end(): void;
 } {
   const controller = new AbortController();
-  const onAbort = () => controller.abort(abortError(signal?.reason));
+  const onAbort = guarded(() => controller.abort(abortError(signal?.reason)));
   if (signal?.aborted === true) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   return { signal: controller.signal, end: () => signal?.removeEventListener('abort', onAbort) };

@@ -1,3 +1,4 @@
+import { guarded } from '../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { noFreeWorker } from '../model/call-message.ts';
 import type { Engine, FetchRequest } from './engine.ts';
@@ -21,10 +22,10 @@ export function limitConcurrency<Name extends string>(
       return;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onAbort = () => {
+    const onAbort = guarded(() => {
       waiting.delete(resolve);
       reject(cancelled(signal?.reason));
-    };
+    });
     if (signal?.aborted === true) throw cancelled(signal.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     waiting.add(resolve);

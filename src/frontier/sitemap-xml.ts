@@ -160,6 +160,7 @@ export function createXmlReader(maxUrls: number): SitemapReader {
     }
   };
 
+  // unguarded: the parser calls these while it is written to, and what writes to it gets their errors.
   // Before the attributes, whose flaws would hide that this is an HTML page.
   parser.on('opentagstart', ({ name }) => {
     if (depth === 0 && stopped === null) openRoot(name);

@@ -1,3 +1,4 @@
+import { guarded } from '../errors/guarded.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -191,7 +192,7 @@ export function createJobWaits(options: JobWaitsOptions): JobWaits {
           resolve(outcome);
         },
       };
-      const abort = () => waiter.settle('aborted');
+      const abort = guarded(() => waiter.settle('aborted'));
       const limit = setTimeout(waiter.settle, timeoutMs, 'timeout');
       signal?.addEventListener('abort', abort, { once: true });
       add(job, waiter);

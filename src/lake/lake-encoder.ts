@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { listen } from '../errors/guarded.ts';
 import type { AccountId, JobId } from '../model/ids.ts';
 import type { LakePage, LakeTable } from '../ports/lake-store.ts';
 import type { DroppedRows, MergedFile } from './merge-files.ts';
@@ -77,7 +78,7 @@ export function createLakeEncoder(): LakeEncoder {
       resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
     opened.unref();
-    opened.on('message', (answer: EncoderAnswer) => {
+    listen(opened, 'message', (answer: EncoderAnswer) => {
       const call = calls.get(answer.id);
       calls.delete(answer.id);
       if ('failure' in answer) call?.reject(new Error(answer.failure));
@@ -89,8 +90,8 @@ export function createLakeEncoder(): LakeEncoder {
       for (const call of calls.values()) call.reject(error);
       calls.clear();
     };
-    opened.on('error', fail);
-    opened.on('exit', () => fail(new Error('The thread of the lake has ended.')));
+    listen(opened, 'error', fail);
+    listen(opened, 'exit', () => fail(new Error('The thread of the lake has ended.')));
     return opened;
   }
 

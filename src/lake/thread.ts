@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { listen } from '../errors/guarded.ts';
 import { lowerThreadPriority } from '../observe/thread-priority.ts';
 import type { EncoderAnswer, EncoderCall } from './lake-encoder.ts';
 import { mergeFiles, pagesInFiles } from './merge-files.ts';
@@ -37,7 +38,7 @@ async function answer({ work }: EncoderCall): Promise<unknown> {
   }
 }
 
-port.on('message', (call: EncoderCall) => {
+listen(port, 'message', (call: EncoderCall) => {
   last = last.then(async () => {
     try {
       const result = await answer(call);

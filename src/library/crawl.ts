@@ -5,6 +5,7 @@ import { goOn } from '../cli/crawl/crawl-start.ts';
 import { OPERATOR } from '../cli/folders/one-off.ts';
 import { failedPageOf, hasPage } from '../cli/output/page-line.ts';
 import type { OpenPlatform } from '../cli/shell/shell.ts';
+import { guarded } from '../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { parseRequest } from '../jobs/invalid-request.ts';
 import { draftCrawl } from '../jobs/job-draft.ts';
@@ -182,7 +183,8 @@ async function* follow<Extracted>(
   const unsubscribe = platform.bus.subscribe('job.changed', ({ jobs }) => {
     if (jobs.includes(id)) bell.ring();
   });
-  stop.addEventListener('abort', bell.ring);
+  const onAbort = guarded(bell.ring);
+  stop.addEventListener('abort', onAbort);
   let { position } = begun;
   let isOver = false;
   const moveTo = (next: Partial<CrawlPosition>): void => {
@@ -221,7 +223,7 @@ async function* follow<Extracted>(
     isOver = true;
   } finally {
     unsubscribe();
-    stop.removeEventListener('abort', bell.ring);
+    stop.removeEventListener('abort', onAbort);
     // A loop that was left wants no more pages. The crawl can go on later: nothing that was fetched is lost.
     if (!isOver && !place.closing.aborted) await cancel(platform, id);
   }

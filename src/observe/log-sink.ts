@@ -1,4 +1,5 @@
 import { write, writeSync } from 'node:fs';
+import { listenOnce } from '../errors/guarded.ts';
 
 /** Where log lines go. Writing never waits and never throws: a log that cannot be written costs its lines alone. */
 export interface LogSink {
@@ -84,7 +85,7 @@ export function createLogSink({ fd, onRecovered = () => undefined }: LogSinkOpti
     for (const done of flushed.splice(0)) done();
   }
 
-  process.once('exit', () => {
+  listenOnce(process, 'exit', () => {
     if (isWriting) rest = null;
     let waitedMs = 0;
     for (let bytes = next(); bytes !== null; bytes = next()) {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { receiveMessageOnPort } from 'node:worker_threads';
 import { isPluginPart } from '../config/plugin-part.ts';
+import { listen } from '../errors/guarded.ts';
 import { EXIT } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FullExtraction } from '../extract/full/extract-full.ts';
@@ -204,7 +205,7 @@ export function startPageThread({ port, reading: current, blobs, loadTypes }: Pa
     isReading = false;
   }
 
-  port.on('message', (more: readonly ReadCall[]) => {
+  listen(port, 'message', (more: readonly ReadCall[]) => {
     calls.push(...more);
     if (!isReading) void readAll();
   });

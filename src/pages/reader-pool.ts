@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Context } from '@opentelemetry/api';
+import { listen, listenOnce } from '../errors/guarded.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { releaseBytes } from '../model/own-memory.ts';
 import type { PageThreadEnd } from '../observe/metrics/crawl-metrics.ts';
@@ -133,10 +134,10 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
       // Nearly everything dies with its page; without a limit each thread's nursery grows to 50 MB for nothing.
       resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: maxHeapMb },
     });
-    worker.stdout.on('data', (logged: Buffer) => void process.stderr.write(logged));
+    listen(worker.stdout, 'data', (logged: Buffer) => void process.stderr.write(logged));
     // A thread that cannot load is no reason to wait.
-    worker.once('exit', () => reader.onReady());
-    worker.on('message', (answers: readonly ReadAnswer[] | HoldReport | HeapReport | object) => {
+    listenOnce(worker, 'exit', () => reader.onReady());
+    listen(worker, 'message', (answers: readonly ReadAnswer[] | HoldReport | HeapReport | object) => {
       if (reader.worker !== worker) return;
       if ('held' in answers) return noteHold(reader, answers.held);
       if ('heap' in answers) return replaceBetweenPages(reader, answers.heap);
@@ -157,12 +158,12 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
       }
       dispatch();
     });
-    worker.on('error', (error: NodeJS.ErrnoException) => {
+    listen(worker, 'error', (error: NodeJS.ErrnoException) => {
       const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
       if (reader.worker !== worker) return;
       lose(reader, isFull ? 'out-of-memory' : 'crashed', `failed: ${error.message}`);
     });
-    worker.on('exit', (code) => {
+    listen(worker, 'exit', (code: number) => {
       if (reader.worker === worker) lose(reader, 'crashed', `ended its thread with ${code}`);
     });
     worker.unref();

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { listen } from '../errors/guarded.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { PageRecord } from '../model/page.ts';
@@ -49,7 +50,7 @@ function add({ plan: begun, pages, isLast }: ScanBatch): ScanAnswer {
   return isLast ? { kind: 'done', rows: evaluation.finish() } : { kind: 'more' };
 }
 
-port.on('message', (batch: ScanBatch) => {
+listen(port, 'message', (batch: ScanBatch) => {
   try {
     const answer = add(batch);
     if (answer.kind === 'done') current = null;

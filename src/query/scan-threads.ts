@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { listenOnce } from '../errors/guarded.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { ScanAnswer, ScanBatch } from './scan-thread.ts';
 
@@ -45,7 +46,7 @@ export function createScanThreads(): ScanThreads {
       idle = null;
       void worker.terminate();
     }, IDLE_MS).unref();
-    worker.once('exit', () => {
+    listenOnce(worker, 'exit', () => {
       clearTimeout(timer);
       idle = null;
     });

@@ -1,3 +1,4 @@
+import { guarded } from '../errors/guarded.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId } from '../model/ids.ts';
 
@@ -90,7 +91,7 @@ export function createTurns(options: TurnsOptions): Turns {
       if (waiting.has(entry)) {
         if (waiting.size > mostWaiting || waitingOf(account) > mostWaitingOfAccount) turn.reject(tooMany());
         const timer = setTimeout(() => turn.reject(tooMany()), mostWaitMs);
-        const abort = () => turn.reject(signal?.reason);
+        const abort = guarded(() => turn.reject(signal?.reason));
         signal?.addEventListener('abort', abort, { once: true });
         try {
           await turn.promise;

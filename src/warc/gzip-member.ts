@@ -1,4 +1,5 @@
 import { constants, createGzip, gzip, gzipSync } from 'node:zlib';
+import { listen } from '../errors/guarded.ts';
 import { smallWindow } from './small-window.ts';
 
 /** Up to this, a record is compressed at once: another thread would take longer to be asked. */
@@ -38,7 +39,8 @@ async function feed(stream: ReturnType<typeof createGzip>, parts: readonly Uint8
           stream.off('drain', go).off('close', go);
           resolve();
         };
-        stream.on('drain', go).on('close', go);
+        listen(stream, 'drain', go);
+        listen(stream, 'close', go);
       });
     }
   }

@@ -1,4 +1,5 @@
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
+import { listen } from '../errors/guarded.ts';
 import { type ByteSource, badArchive } from './byte-source.ts';
 
 /** The end of the file was reached within a gzip member or a record. */
@@ -107,7 +108,7 @@ function drained(stream: ReturnType<typeof createInflateRaw>): Promise<void> {
       for (const event of EVENTS) stream.off(event, go);
       resolve();
     };
-    for (const event of EVENTS) stream.on(event, go);
+    for (const event of EVENTS) listen(stream, event, go);
   });
 }
 

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { FilePlace } from '../backup/installation.ts';
 import type { Settings } from '../config/settings.ts';
 import { startSmallThread } from '../config/thread-memory.ts';
+import { guarded, listen, listenOnce } from '../errors/guarded.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { targetPlace } from '../exports/export-places.ts';
@@ -95,7 +96,7 @@ function runThread(
   const options = { workerData, name: 'export', resourceLimits: EXPORT_THREAD };
   const thread = startSmallThread(() => new Worker(new URL(entry, import.meta.url), options));
   // What it has written by then has another name than the file.
-  const stop = () => void thread.terminate();
+  const stop = guarded(() => void thread.terminate());
   signal.addEventListener('abort', stop, { once: true });
   let watch: NodeJS.Timeout | undefined;
   return new Promise<ExportEnd>((resolve, reject) => {
@@ -105,20 +106,20 @@ function runThread(
       watch = setTimeout(() => reject(stalled), STALLED_MS);
     };
     seen();
-    thread.on('message', (message: ExportThreadMessage) => {
+    listen(thread, 'message', (message: ExportThreadMessage) => {
       seen();
       if ('progress' in message) onProgress(message.progress);
       else if ('end' in message) resolve(message.end);
       else reject(new ScrapifieError(message.failure.code, message.failure.message));
     });
-    thread.once('error', (error) =>
+    listenOnce(thread, 'error', (error: Error) =>
       reject(
         new ScrapifieError('EXPORT_FAILED', `The export ended by an error: ${error.message}`, {
           cause: error,
         }),
       ),
     );
-    thread.once('exit', () => reject(new ScrapifieError('CANCELLED', 'The export was stopped.')));
+    listenOnce(thread, 'exit', () => reject(new ScrapifieError('CANCELLED', 'The export was stopped.')));
     if (signal.aborted) stop();
   }).finally(() => {
     clearTimeout(watch);

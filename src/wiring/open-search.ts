@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Settings } from '../config/settings.ts';
+import { listen } from '../errors/guarded.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Search } from '../ports/search-index.ts';
@@ -108,7 +109,7 @@ function createThread(data: SearchThreadData, mending: SearchMending | null) {
       name: data.isPatient ? 'search index' : 'search',
       resourceLimits: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 384 },
     });
-    started.on('message', (answer: IndexAnswer | IndexNotice) => {
+    listen(started, 'message', (answer: IndexAnswer | IndexNotice) => {
       if ('rebuilt' in answer) {
         if (answer.rebuilt === null) mending?.onBehind();
         else mending?.onRebuilt(new ScrapifieError('DATABASE_CORRUPT', answer.rebuilt));
@@ -120,8 +121,8 @@ function createThread(data: SearchThreadData, mending: SearchMending | null) {
       if ('failure' in answer) call?.reject(errorOf(answer.failure));
       else call?.resolve(answer.result as never);
     });
-    started.on('error', lost);
-    started.on('exit', () => {
+    listen(started, 'error', lost);
+    listen(started, 'exit', () => {
       if (worker === started) lost(undefined);
     });
     return started;

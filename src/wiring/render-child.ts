@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
+import { reportListenerErrors } from '../errors/guarded.ts';
 import { treePids } from '../fetch/browser/pool/process-tree.ts';
 import { createParcels } from '../fetch/remote/parcels.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
@@ -78,6 +79,9 @@ const logger = createLogger({
     },
   },
 });
+
+// One page's error is no reason to lose the pages that are shown beside it.
+reportListenerErrors((error) => logger.error({ err: error }, 'a listener failed'));
 
 function openEngines({
   settings,

@@ -3,6 +3,7 @@ import { filePlaceOf } from '../backup/backup-ref.ts';
 import { createBackupSchedule } from '../backup/backup-schedule.ts';
 import type { BackupRef, BackupReport, Installation } from '../backup/installation.ts';
 import type { Settings } from '../config/settings.ts';
+import { guarded, listenOnce } from '../errors/guarded.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -67,15 +68,15 @@ function makeInThread(workerData: BackupThreadData, signal: AbortSignal): Promis
     resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1_024 },
   });
   // What it has written by then has no name of a backup yet.
-  const stop = () => void thread.terminate();
+  const stop = guarded(() => void thread.terminate());
   signal.addEventListener('abort', stop, { once: true });
   return new Promise<BackupReport>((resolve, reject) => {
-    thread.once('message', (answer: BackupThreadAnswer) => {
+    listenOnce(thread, 'message', (answer: BackupThreadAnswer) => {
       if ('report' in answer) resolve(answer.report);
       else reject(new ScrapifieError(answer.failure.code, answer.failure.message));
     });
     thread.once('error', reject);
-    thread.once('exit', () => reject(new ScrapifieError('CANCELLED', 'The backup was stopped.')));
+    listenOnce(thread, 'exit', () => reject(new ScrapifieError('CANCELLED', 'The backup was stopped.')));
   }).finally(() => {
     signal.removeEventListener('abort', stop);
     return thread.terminate();

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { listen } from '../errors/guarded.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import { lowerThreadPriority } from '../observe/thread-priority.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
@@ -50,7 +51,7 @@ async function answer({ id, method, values }: IndexCall): Promise<IndexAnswer> {
 
 /** One call after the other: what was put is there for those that come later. */
 let last: Promise<void> = Promise.resolve();
-port.on('message', (call: IndexCall) => {
+listen(port, 'message', (call: IndexCall) => {
   last = last.then(async () => {
     if (call.method === 'close') await (await blobs)?.close();
     port.postMessage(await answer(call));

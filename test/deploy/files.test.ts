@@ -8,6 +8,7 @@ import { ValidationSeverity, validate } from 'dockerfile-utils';
 import { afterAll, describe, expect, it } from 'vitest';
 import { lookForProgram } from '../../fleet/servers/find-program.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import { EXIT } from '../../src/errors/registry.ts';
 import { whyNoContainers } from './container.ts';
 import { SWARM_VARIABLES } from './deployments.ts';
 import { type ComposeFile, readCompose } from './readers/compose.ts';
@@ -197,5 +198,29 @@ describe('make-secrets.sh', () => {
       role: 'api',
       databaseUrl: expect.stringContaining('@postgres:5432/scrapifie'),
     });
+  });
+});
+
+describe('a server that an uncaught error has ended', () => {
+  it('is started again by systemd', () => {
+    const unit = readText(UNIT);
+    expect(unit).toMatch(/^Restart=on-failure$/m);
+    const final = /^RestartPreventExitStatus=(.*)$/m.exec(unit)?.[1]?.split(' ').map(Number);
+    expect(final).toEqual([EXIT.usage]);
+    expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
+  });
+
+  it.each(['compose.yaml', 'compose.fleet.yaml'])('is started again by %s', (path) => {
+    const policies = [...readText(path).matchAll(/^ +restart: *(\S+)/gm)].map(([, policy]) => policy);
+    expect(policies.length).toBeGreaterThan(0);
+    expect(new Set(policies)).toEqual(new Set(['unless-stopped']));
+  });
+
+  it('is started again by Swarm', () => {
+    const conditions = [...readText(STACK).matchAll(/condition: *([a-z-]+)/g)].map(
+      ([, condition]) => condition,
+    );
+    expect(conditions).toContain('any');
+    expect(conditions).not.toContain('none');
   });
 });

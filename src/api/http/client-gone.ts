@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { listenOnce } from '../../errors/guarded.ts';
 
 /** Signals of callers within this process, whose requests have no connection that could end, by the id of the request. */
 const callers = new Map<string, AbortSignal>();
@@ -24,7 +25,7 @@ export async function withCaller<T>(
  */
 export function clientGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once('close', () => {
+  listenOnce(reply.raw, 'close', () => {
     if (!reply.raw.writableEnded) gone.abort();
   });
   const caller = callers.get(reply.request.id);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 
 /** The connections of a server that is about to close. */
 export interface ClosingConnections {
@@ -20,11 +21,11 @@ export function watchConnections(server: Server): ClosingConnections {
   const silent = new Set<Socket>();
   let look: NodeJS.Timeout | undefined;
   let limit: NodeJS.Timeout | undefined;
-  server.on('connection', (socket: Socket) => {
+  listen(server, 'connection', (socket: Socket) => {
     silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    listenOnce(socket, 'close', () => silent.delete(socket));
   });
-  server.on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
+  listen(server, 'request', ({ socket }: IncomingMessage) => silent.delete(socket));
 
   function endIdle(): void {
     for (const socket of silent) socket.destroy();

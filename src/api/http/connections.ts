@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type AddressTest, plainAddress } from '../../config/address-list.ts';
+import { guarded, listen, listenOnce } from '../../errors/guarded.ts';
 
 export interface ConnectionLimits {
   /** Connections at once. */
@@ -53,8 +54,8 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
   const sockets = new Map<Socket, Backlog | null>();
   const perAddress = new Map<string, number>();
   server.maxConnections = max;
-  server.on('drop', () => onClosed('total'));
-  server.on('connection', (socket: Socket) => {
+  listen(server, 'drop', () => onClosed('total'));
+  listen(server, 'connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '');
     const count = perAddress.get(address) ?? 0;
     if (count >= maxPerAddress && !isProxy(address)) {
@@ -64,7 +65,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
     }
     perAddress.set(address, count + 1);
     sockets.set(socket, null);
-    socket.once('close', () => {
+    listenOnce(socket, 'close', () => {
       sockets.delete(socket);
       const left = (perAddress.get(address) ?? 1) - 1;
       if (left > 0) perAddress.set(address, left);
@@ -73,14 +74,17 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
   });
 
   const unanswered = new WeakMap<Socket, number>();
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const count = (unanswered.get(socket) ?? 0) + 1;
-    unanswered.set(socket, count);
-    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
-    if (count <= maxPipelined || socket.destroyed) return;
-    onClosed('pipelined');
-    socket.destroy();
-  });
+  server.prependListener(
+    'request',
+    guarded(({ socket }: IncomingMessage, response: ServerResponse) => {
+      const count = (unanswered.get(socket) ?? 0) + 1;
+      unanswered.set(socket, count);
+      listenOnce(response, 'close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+      if (count <= maxPipelined || socket.destroyed) return;
+      onClosed('pipelined');
+      socket.destroy();
+    }),
+  );
 
   function sweep(): void {
     const at = now();

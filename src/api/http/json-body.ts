@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { listen } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { App } from './app.ts';
@@ -96,5 +97,7 @@ function readText(
     if (bytes > limitBytes) finish(tooLarge());
     else finish(null, Buffer.concat(chunks, bytes).toString('utf8'));
   };
-  payload.on('data', onData).on('end', onEnd).on('error', finish);
+  listen(payload, 'data', onData);
+  listen(payload, 'end', onEnd);
+  listen(payload, 'error', finish);
 }

@@ -2,6 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { listenOnce } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { AccountId } from '../../model/ids.ts';
@@ -115,7 +116,7 @@ export function keepAnswers(app: App, { store, vault, newId }: KeptAnswersDeps):
     request.held = { id, isRepeated, seed: opened(state.seed, ref, 'seed') };
     const renewal = setInterval(() => void store.beginAnswer(asked).catch(() => undefined), RENEW_MS).unref();
     const stop = () => clearInterval(renewal);
-    reply.raw.once('close', stop);
+    listenOnce(reply.raw, 'close', stop);
     underWay.set(request, { ref, stop });
   });
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { listenOnce } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { App } from './app.ts';
 
@@ -46,7 +47,7 @@ export function streamLargeAnswers(app: App, maxBytes: number): void {
     }
     heldBytes += countedBytes;
     // Exactly once, also when the client leaves before it took anything.
-    reply.raw.once('close', () => {
+    listenOnce(reply.raw, 'close', () => {
       heldBytes -= countedBytes;
     });
     reply.header('content-length', bytes.length);

@@ -1,5 +1,6 @@
 import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { listenOnce } from '../../errors/guarded.ts';
 import { isTracing, runIn, startRequestSpan, traceparentOf } from '../../tracing/tracing.ts';
 import type { App } from './app.ts';
 import { isOfApi } from './security-headers.ts';
@@ -54,7 +55,7 @@ export function startRequestSpans(app: App): void {
     request.span = span;
     reply.header('traceparent', traceparentOf(span));
     // The client may leave before there is a response.
-    reply.raw.once('close', () => end(request, reply));
+    listenOnce(reply.raw, 'close', () => end(request, reply));
     runIn(span, next);
   });
 }

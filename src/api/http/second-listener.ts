@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { listen } from '../../errors/guarded.ts';
 import { watchConnections } from './closing-connections.ts';
 import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { answerClientError, answerExpectation } from './failures.ts';
@@ -31,27 +32,25 @@ export async function listenAlso(
 ): Promise<SecondListener> {
   const { host, port, backlog, prefix, upgrades } = options;
   const { headersTimeout, keepAliveTimeout, requestTimeout, timeout } = api.server;
-  const server = createServer(
-    {
-      headersTimeout,
-      keepAliveTimeout,
-      requestTimeout,
-      requireHostHeader: false,
-      shouldUpgradeCallback: ({ url = '', headers }) =>
-        upgrades(url) && headers.upgrade?.toLowerCase() === 'websocket',
-    },
-    (request, response) => {
-      withPrefix(request, prefix);
-      api.routing(request, response);
-    },
-  );
+  const server = createServer({
+    headersTimeout,
+    keepAliveTimeout,
+    requestTimeout,
+    requireHostHeader: false,
+    shouldUpgradeCallback: ({ url = '', headers }) =>
+      upgrades(url) && headers.upgrade?.toLowerCase() === 'websocket',
+  });
   server.timeout = timeout;
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  listen(server, 'request', (request: IncomingMessage, response: ServerResponse) => {
+    withPrefix(request, prefix);
+    api.routing(request, response);
+  });
+  listen(server, 'upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     withPrefix(request, prefix);
     api.server.emit('upgrade', request, socket, head);
   });
-  server.on('clientError', answerClientError);
-  server.on('checkExpectation', answerExpectation);
+  listen(server, 'clientError', answerClientError);
+  listen(server, 'checkExpectation', answerExpectation);
   const closing = watchConnections(server);
   const limits = limitConnections(server, { ...options.connections, now: () => performance.now() });
   await new Promise<void>((resolve, reject) => {

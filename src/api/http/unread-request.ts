@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { listen } from '../../errors/guarded.ts';
 import type { App } from './app.ts';
 
 /** How much of a request that no handler reads is taken off the connection before its answer is sent. */
@@ -29,7 +30,10 @@ export function drainRequests(app: App, limits: DrainLimits = LIMITS): void {
       if (bytes > limits.bytes) end();
     };
     const timer = setTimeout(end, limits.ms);
-    raw.on('data', count).on('end', end).on('close', end).resume();
+    listen(raw, 'data', count);
+    listen(raw, 'end', end);
+    listen(raw, 'close', end);
+    raw.resume();
   });
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { listenOnce } from '../../errors/guarded.ts';
 import type { EventSink } from '../../events/event-listener.ts';
 import { createEventStreams, type EventStreams } from '../../events/event-streams.ts';
 import { STREAM_ONLY_TYPES, type WantedTypes } from '../../events/stream-frames.ts';
@@ -175,7 +176,7 @@ function sinkOf(
     gzip === null ? bytes : gzip.add(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
   const gone = new AbortController();
   const opened = Promise.withResolvers<void>();
-  raw.once('close', () => gone.abort());
+  listenOnce(raw, 'close', () => gone.abort());
   const open = () => {
     if (reply.sent) return;
     reply.hijack();

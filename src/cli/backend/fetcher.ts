@@ -1,5 +1,6 @@
 import type { LoginView } from '../../api/views/session-view.ts';
 import { loginView } from '../../api/views/session-view.ts';
+import { guarded } from '../../errors/guarded.ts';
 import type { ScrapeResult } from '../../jobs/job-reader.ts';
 import { mapRequestSchema, scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { logIn } from '../../jobs/login.ts';
@@ -58,7 +59,10 @@ export async function withFetcher<T>(
   }
   refuseForServer(flags);
   const interrupts = watchInterrupts();
-  interrupts.signal.addEventListener('abort', () => interrupted.abort());
+  interrupts.signal.addEventListener(
+    'abort',
+    guarded(() => interrupted.abort()),
+  );
   try {
     return await unlessAborted(interrupts.signal, work(remoteFetcher(client)));
   } finally {

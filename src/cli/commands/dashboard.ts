@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { InvalidArgumentError, Option } from 'commander';
 import { makeSignInLink } from '../../api/access/sign-ins.ts';
+import { listenOnce } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AuditStore } from '../../ports/audit-store.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
@@ -102,7 +103,7 @@ async function openBrowser(link: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const child = spawn(program, [link], { stdio: 'ignore' });
   child.once('error', reject);
-  child.once('exit', (code) =>
+  listenOnce(child, 'exit', (code) =>
     code === 0 ? resolve() : reject(new Error(`${program} ended with ${code}.`)),
   );
   await promise.catch((error: unknown) => {

@@ -10,6 +10,7 @@ import {
 } from '../../api/access/api-key.ts';
 import { callWithin } from '../../api/http/call-within.ts';
 import { settingsSecretsOf } from '../../config/secrets.ts';
+import { guarded } from '../../errors/guarded.ts';
 import { fileOf } from '../../exports/export-file.ts';
 import { type ApiCall, pathWithQuery } from '../../mcp/api-call.ts';
 import type { McpServerOptions } from '../../mcp/mcp-server.ts';
@@ -85,7 +86,11 @@ async function serve(shell: Shell, api: ApiCall, options: McpServerOptions): Pro
   const interrupts = watchInterrupts();
   const ended = new Promise<void>((resolve) => {
     lines.once('end', resolve);
-    interrupts.signal.addEventListener('abort', () => resolve(), { once: true });
+    interrupts.signal.addEventListener(
+      'abort',
+      guarded(() => resolve()),
+      { once: true },
+    );
   });
   const handle = serveStdio(() => createMcpServer(api, options), {
     transport: new StdioServerTransport(lines, shell.stdout, { maxBufferSize: Infinity }),

@@ -17,6 +17,7 @@ import { readPlans } from '../../config/plans.ts';
 import { settingsSecretsOf } from '../../config/secrets.ts';
 import type { SettingSource } from '../../config/setting-list.ts';
 import { drainNoticeOf, ROLES, type Role, type Settings } from '../../config/settings.ts';
+import { guarded } from '../../errors/guarded.ts';
 import { createLogRing } from '../../observe/log-ring.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
@@ -30,6 +31,7 @@ import { type ToldSecret, tellSecret } from '../folders/start-secrets.ts';
 import { helpBelow } from '../output/help.ts';
 import { logFormatOf } from '../output/screen.ts';
 import { outputWritten } from '../output/standard-output.ts';
+import { watchFaults } from '../shell/faults.ts';
 import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 import { recordStart } from './serve-audit.ts';
@@ -106,6 +108,8 @@ async function serve(
   const metrics = createMetrics({ withProcess: true, hosts, traceOf: sampledSpanIds });
   let ownPages: readonly string[] = [];
   const platform = await shell.openPlatform({ settings, logger, metrics, ownPages: () => ownPages });
+  const faults = watchFaults({ logger, count: metrics.faulted });
+  const stop = AbortSignal.any([interrupts.signal, faults.signal]);
   const activity = createActivity();
   const loop = watchLoop({
     onDelay: metrics.loopDelayed,
@@ -120,7 +124,7 @@ async function serve(
     const { store, now, duties } = platform;
     const doctor = () => examine({ shell, settings }, OWN_CHECKS);
     const system = { log, sources, doctor };
-    const isStopping = () => interrupts.signal.aborted;
+    const isStopping = () => stop.aborted;
     const { version } = shell;
     api = await createPlatformApi(platform, { version, logger, metrics, activity, system, isStopping });
     if (duties.api) await applyPlans(store, readPlans(settings.plans) ?? {});
@@ -155,7 +159,7 @@ async function serve(
       );
     }
     logger.info({ origin, version: shell.version }, 'ready');
-    await aborted(interrupts.signal);
+    await aborted(stop);
     const noticeMs = drainNoticeOf(settings);
     logger.info({ noticeMs, drainMs: settings.drainMs }, 'stopping');
     // Balancers that ask `/readyz` send requests elsewhere before this process begins to refuse them.
@@ -164,8 +168,11 @@ async function serve(
     loop.close();
     await closeWithin(settings.drainMs + CLOSE_MS, closeAll(api, second, platform, settings.drainMs));
     interrupts.close();
+    faults.close();
   }
   logger.info('stopped');
+  // The exit code then tells a supervisor to start the server again.
+  faults.signal.throwIfAborted();
 }
 
 type TellPlace = Parameters<typeof tellSecret>[2];
@@ -220,7 +227,11 @@ async function closeAll(
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    signal.addEventListener(
+      'abort',
+      guarded(() => resolve()),
+      { once: true },
+    );
   });
 
 /** The address under which this machine reaches the server. */

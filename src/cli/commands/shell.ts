@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { listen } from '../../errors/guarded.ts';
 import { EXIT } from '../../errors/registry.ts';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createExtraction } from '../../jobs/extraction.ts';
@@ -73,7 +74,7 @@ async function tryOut(shell: Shell, fetcher: Fetcher, url: string, flags: ShellF
     ...(isTyped ? { output: shell.stdout, prompt: '> ', terminal: true } : {}),
   });
   // Without a listener the terminal would only be paused.
-  lines.on('SIGINT', () => lines.close());
+  listen(lines, 'SIGINT', () => lines.close());
   let exitCode: number = EXIT.ok;
   try {
     const extraction = createExtraction({ reader, now: Date.now });

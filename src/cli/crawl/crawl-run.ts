@@ -1,5 +1,6 @@
 import type { CrawlRecorder } from '../../archive/crawl-recorder.ts';
 import { expectsLogin, LOGIN_WALLS } from '../../attempts/login-walls.ts';
+import { guarded } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { READER_OPTIONS } from '../../model/derived.ts';
 import type { JobId } from '../../model/ids.ts';
@@ -137,7 +138,11 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
 /** What the job leaves besides its pages is there when the command ends, unless it is interrupted. */
 async function untilRead(platform: OpenPlatform, signal: AbortSignal): Promise<void> {
   const { promise: aborted, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => resolve(), { once: true });
+  signal.addEventListener(
+    'abort',
+    guarded(() => resolve()),
+    { once: true },
+  );
   await Promise.race([platform.settleReaders(), aborted]);
 }
 
@@ -163,7 +168,8 @@ async function untilOver(
   const unsubscribe = platform.bus.subscribe('job.changed', ({ finished }) => {
     if (finished.includes(id)) bell.ring();
   });
-  signal.addEventListener('abort', bell.ring);
+  const onAbort = guarded(bell.ring);
+  signal.addEventListener('abort', onAbort);
   let reportedAt = Number.NEGATIVE_INFINITY;
   /** Pages that were done at the last look: a crawl that gets on needs no explanation. */
   let doneBefore = 0;
@@ -185,7 +191,7 @@ async function untilOver(
     }
   } finally {
     unsubscribe();
-    signal.removeEventListener('abort', bell.ring);
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

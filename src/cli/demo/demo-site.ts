@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { listen } from '../../errors/guarded.ts';
 import { shopPages } from '../../samples/bookshop.ts';
 
 /** A small shop on this machine, for the demo: it needs no network, and changes when it is told to. */
@@ -16,7 +17,10 @@ const ROBOTS = 'User-agent: *\nDisallow: /staff/\n';
 
 export async function startDemoSite(): Promise<DemoSite> {
   let pages = shopPages();
-  const server = createServer((request, response) => answer(request, response, pages));
+  const server = createServer();
+  listen(server, 'request', (request: IncomingMessage, response: ServerResponse) =>
+    answer(request, response, pages),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve);
   });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type FoundBrowser, findBrowser } from '../../fetch/browser/pool/find-browser.ts';
 
@@ -90,10 +91,10 @@ function runProgram([file = '', ...args]: readonly string[]): Promise<Ran | null
     const take = (text: string) => {
       said = (said + text).slice(-KEPT_CHARS);
     };
-    child.stdout.setEncoding('utf8').on('data', take);
-    child.stderr.setEncoding('utf8').on('data', take);
-    child.once('error', () => resolve(null));
-    child.once('close', (code) => resolve({ isOk: code === 0, said: lastLines(said) }));
+    listen(child.stdout.setEncoding('utf8'), 'data', take);
+    listen(child.stderr.setEncoding('utf8'), 'data', take);
+    listenOnce(child, 'error', () => resolve(null));
+    listenOnce(child, 'close', (code) => resolve({ isOk: code === 0, said: lastLines(said) }));
   });
 }
 

@@ -4,6 +4,7 @@ import { access, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { getCACertificates } from 'node:tls';
+import { listenOnce } from '../../errors/guarded.ts';
 import { describeBytes } from '../../model/human-units.ts';
 import { within } from '../../model/time-limit.ts';
 import { type Check, failure, fine, warning } from './finding.ts';
@@ -156,7 +157,7 @@ export const MACHINE_CHECKS = {
 function tryToListen(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    listenOnce(server, 'error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen({ host, port }, () => server.close(() => resolve(null)));
   });
 }

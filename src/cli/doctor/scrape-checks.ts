@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Settings } from '../../config/settings.ts';
+import { listen } from '../../errors/guarded.ts';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
 import { parseRequest } from '../../jobs/invalid-request.ts';
@@ -80,7 +81,8 @@ async function scraped(
   engine: 'http' | 'browser',
   judge: (text: string) => Promise<Finding>,
 ): Promise<Finding> {
-  const server = createServer((request, response) => {
+  const server = createServer();
+  listen(server, 'request', (request: IncomingMessage, response: ServerResponse) => {
     const isPage = request.url === '/';
     response.writeHead(isPage ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
     response.end(isPage ? PAGE : '');

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { listen } from '../../errors/guarded.ts';
 import { cannotWrite } from './cannot-write.ts';
 
 /** The first error of each stream: Node.js itself forgets those of standard output. */
@@ -11,7 +12,7 @@ const failures = new WeakMap<Writable, Error>();
  * Node.js writes a chunk with one call, and a disk that is nearly full takes the beginning of it without an error.
  */
 export function prepareOutput(stdout: Writable & { readonly fd: number }): void {
-  stdout.on('error', (error) => {
+  listen(stdout, 'error', (error: Error) => {
     if (!failures.has(stdout)) failures.set(stdout, error);
   });
   if (stdout instanceof Socket) return;

@@ -1,3 +1,4 @@
+import { listen } from '../../errors/guarded.ts';
 import { EXIT } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { within } from '../../model/time-limit.ts';
@@ -15,18 +16,18 @@ export interface Interrupts {
 /** The first signal asks to stop cleanly, the second ends the process at once, after `onSecond`. */
 export function watchInterrupts(onSecond: () => void = () => undefined): Interrupts {
   const controller = new AbortController();
-  const listen = (): void => {
+  const onSignal = (): void => {
     if (controller.signal.aborted) {
       onSecond();
       process.exit(EXIT.interrupted);
     }
     controller.abort();
   };
-  for (const name of SIGNALS) process.on(name, listen);
+  for (const name of SIGNALS) listen(process, name, onSignal);
   return {
     signal: controller.signal,
     close() {
-      for (const name of SIGNALS) process.off(name, listen);
+      for (const name of SIGNALS) process.off(name, onSignal);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { apiKeyOf } from '../../api/access/access.ts';
 import type { App } from '../../api/http/app.ts';
 import { hostProblem } from '../../api/http/host-header.ts';
+import { guarded, listen } from '../../errors/guarded.ts';
 import type { Job } from '../../model/job.ts';
 import type { FoundKey } from '../../ports/api-key.ts';
 import type { Bus } from '../../ports/bus.ts';
@@ -101,8 +102,8 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
     for (const socket of open) socket.close(INTERNAL, { type: 'error', error: 'The server is stopping.' });
   });
 
-  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
-    socket.on('error', () => socket.destroy());
+  listen(app.server, 'upgrade', (request: IncomingMessage, socket: Duplex) => {
+    listen(socket, 'error', () => socket.destroy());
     if (hostProblem(request) !== null) return refuseUpgrade(socket, '400 Bad Request');
     const [, version = '2', id = ''] = WATCHED.exec((request.url ?? '').split('?', 1)[0] ?? '') ?? [];
     if (id === '') return refuseUpgrade(socket, '404 Not Found');
@@ -121,7 +122,10 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
     const watched = openWebSocket(request, socket, protocol);
     if (watched === null) return;
     open.add(watched);
-    watched.gone.addEventListener('abort', () => open.delete(watched));
+    watched.gone.addEventListener(
+      'abort',
+      guarded(() => open.delete(watched)),
+    );
     if (status === 401) return watched.close(UNAUTHORIZED, { type: 'error', error: 'Unauthorized' });
     if (entry === null) {
       const error = status === 404 || status === 400 ? 'Job not found' : `Refused with status ${status}`;
@@ -186,10 +190,10 @@ function end(socket: WatchSocket, job: Job, isV1: boolean): void {
 function changesOf(id: string, bus: Bus, gone: AbortSignal) {
   let isDue = false;
   let wake: () => void = () => undefined;
-  const changed = () => {
+  const changed = guarded(() => {
     isDue = true;
     wake();
-  };
+  });
   const unsubscribe = bus.subscribe('job.changed', ({ jobs }) => {
     if ((jobs as readonly string[]).includes(id)) changed();
   });

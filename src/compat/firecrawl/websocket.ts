@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 
 /** RFC 6455, 1.3: what a server adds to the key of the client before hashing it. */
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -59,8 +60,9 @@ function converse(socket: Duplex): WatchSocket {
     clearInterval(pings);
     gone.abort();
   };
-  socket.on('close', end).on('error', () => socket.destroy());
-  socket.on('data', (piece: Buffer) => {
+  listen(socket, 'close', end);
+  listen(socket, 'error', () => socket.destroy());
+  listen(socket, 'data', (piece: Buffer) => {
     received = received.length === 0 ? piece : Buffer.concat([received, piece]);
     for (;;) {
       const frame = controlFrame(received);
@@ -90,7 +92,7 @@ function converse(socket: Duplex): WatchSocket {
       if (hasRoom) return;
       await new Promise<void>((resolve) => {
         socket.once('drain', resolve);
-        socket.once('close', () => resolve());
+        listenOnce(socket, 'close', () => resolve());
       });
     },
     close(code, reason) {

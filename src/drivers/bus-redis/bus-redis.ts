@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { listen } from '../../errors/guarded.ts';
 import { within } from '../../model/time-limit.ts';
 import type { Bus, Messages, Topic } from '../../ports/bus.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
@@ -86,7 +87,7 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
 
   // This connection waits for Redis as long as it takes, and subscribes again by itself.
   const ear = link.patient();
-  ear.on('message', (_channel: string, text: string) => {
+  listen(ear, 'message', (_channel: string, text: string) => {
     echoes.get(text)?.();
     const batch = readBatch(text);
     // Redis returns the messages of this process too; their subscribers were called when they were published.

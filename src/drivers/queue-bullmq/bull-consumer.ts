@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Job, WaitingError, Worker } from 'bullmq';
+import { listen } from '../../errors/guarded.ts';
 import { within } from '../../model/time-limit.ts';
 import type { Consumer } from '../../ports/queue.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
@@ -64,7 +65,7 @@ export async function startBullConsumer(options: BullConsumerOptions): Promise<C
     maxStalledCount: NO_LIMIT,
     runRetryDelay: RETRY_MS,
   });
-  worker.on('error', (error) => {
+  listen(worker, 'error', (error: Error) => {
     if (isConnectionError(error) || client.status !== 'ready') return;
     options.onError(new Error(error.message));
     checkStallsAgain();

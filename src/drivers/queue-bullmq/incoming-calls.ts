@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { guarded, listen } from '../../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { CallClock } from '../../model/call-clock.ts';
 import {
@@ -77,7 +78,7 @@ export function createIncomingCalls({ link, keys }: IncomingCallsOptions): Incom
   function listenForReplies(): void {
     if (announcements !== undefined) return;
     announcements = link.patient();
-    announcements.on('message', (_channel: string, questionId: string) => {
+    listen(announcements, 'message', (_channel: string, questionId: string) => {
       openQuestions.get(questionId)?.onReply();
     });
     announcements.subscribe(keys.announcements(answerer)).catch(() => undefined);
@@ -202,7 +203,7 @@ class OpenQuestion {
   readonly #unwanted: AbortSignal;
   #isReplied = false;
   #wake = (): void => undefined;
-  readonly #onUnwanted = (): void => this.#wake();
+  readonly #onUnwanted = guarded((): void => this.#wake());
 
   constructor(unwanted: AbortSignal) {
     this.#unwanted = unwanted;

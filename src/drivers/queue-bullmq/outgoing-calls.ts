@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { guarded } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { CallClock } from '../../model/call-clock.ts';
 import { noFreeWorker, readCallAnswer, writeCallMessage, writeCallReply } from '../../model/call-message.ts';
@@ -260,7 +261,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
         settle: resolve,
         fail: reject,
       };
-      const onAbort = () => reject(cancelled());
+      const onAbort = guarded(() => reject(cancelled()));
       signal?.addEventListener('abort', onAbort, { once: true });
       asked.set(own.id, own);
       let isAnswer = false;

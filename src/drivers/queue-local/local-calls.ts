@@ -1,3 +1,4 @@
+import { guarded } from '../../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { CallClock } from '../../model/call-clock.ts';
 import {
@@ -69,7 +70,7 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
         fail: reject,
       };
       asked.set(id, own);
-      const onAbort = () => reject(cancelled());
+      const onAbort = guarded(() => reject(cancelled()));
       signal?.addEventListener('abort', onAbort, { once: true });
       const giveUp = () => {
         if (!own.isStarted) reject(noFreeWorker(startWithinMs));
@@ -121,5 +122,9 @@ const cancelled = () => new ScrapifieError('CANCELLED', 'The caller no longer wa
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(cancelled()), { once: true });
+    signal.addEventListener(
+      'abort',
+      guarded(() => reject(cancelled())),
+      { once: true },
+    );
   });

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { listen } from '../../errors/guarded.ts';
 
 export interface HeartbeatTimes {
   readonly everyMs: number;
@@ -51,11 +52,11 @@ export function keepHeartbeat(client: Redis, { everyMs, limitMs }: HeartbeatTime
     });
   }
 
-  client.on('connect', () => {
+  listen(client, 'connect', () => {
     pings ??= setInterval(ping, everyMs).unref();
     check('the greeting', () => client.status !== 'connect');
   });
-  client.on('end', () => {
+  listen(client, 'end', () => {
     clearInterval(pings);
     clearTimeout(limit);
     pings = undefined;

@@ -3,6 +3,7 @@ import { createConnection, Socket } from 'node:net';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
 import type { RedisHost, RedisPlace } from '../../config/redis-url.ts';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
 /** The server has ceased to be the one that has our keys, or was never it: another must be asked for. */
@@ -37,7 +38,7 @@ export function connectionOptions(place: RedisPlace, prefix: string, timeoutMs: 
         },
       );
       if (!this.connecting) this.stream.destroy();
-      this.stream.once('error', (error) => {
+      listenOnce(this.stream, 'error', (error) => {
         this.firstError = error;
       });
       return this.stream;
@@ -76,7 +77,7 @@ function createFinder(place: RedisPlace, prefix: string, options: RedisOptions, 
     };
     const client = new Redis({ ...Object.assign({}, options, own, more), replyMapping: 'legacy' });
     let first: Error | undefined;
-    client.on('error', (error) => {
+    listen(client, 'error', (error) => {
       first ??= error;
     });
     try {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import { parseRedisUrl, type RedisPlace, redisAddress } from '../../config/redis-url.ts';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { within } from '../../model/time-limit.ts';
 import { type HeartbeatTimes, keepHeartbeat } from './heartbeat.ts';
@@ -72,7 +73,7 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
     retryStrategy: nextTryInMs,
   });
   let lastError: unknown;
-  client.on('error', (error) => {
+  listen(client, 'error', (error) => {
     lastError = error;
   });
   try {
@@ -87,12 +88,12 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
 
   let isUp = true;
   let downAt = 0;
-  client.on('ready', () => {
+  listen(client, 'ready', () => {
     lastError = undefined;
     if (!isUp) options.onChange?.(true, `Redis at ${address} is back`);
     isUp = true;
   });
-  client.on('close', () => {
+  listen(client, 'close', () => {
     if (!isUp || tally.isClosing === true) return;
     isUp = false;
     downAt = performance.now();
@@ -154,7 +155,7 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
 export async function closeClient(client: Redis): Promise<void> {
   if (client instanceof CountedRedis) await Promise.all([...client.copies].map(closeClient));
   if (client.status === 'end') return;
-  const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
+  const ended = new Promise<void>((resolve) => listenOnce(client, 'end', () => resolve()));
   client.disconnect();
   await within(CLOSE_MS, ended).catch(() => undefined);
 }
@@ -183,9 +184,9 @@ class CountedRedis extends Redis {
     super({ ...options, replyMapping: 'legacy' });
     this.#tally = tally;
     tally.clients.add(this);
-    this.on('end', () => tally.clients.delete(this));
+    listen(this, 'end', () => tally.clients.delete(this));
     // BullMQ ends its blocking connection at times and connects the same client again.
-    this.on('connect', () => tally.clients.add(this));
+    listen(this, 'connect', () => tally.clients.add(this));
     const { everyMs, limitMs } = tally.times;
     keepHeartbeat(this, { everyMs, limitMs: limitMs + blockMs });
   }
@@ -200,8 +201,8 @@ class CountedRedis extends Redis {
     const copy = new CountedRedis(this.#tally, { ...this.options, ...override }, BULLMQ_BLOCK_MS);
     copy.on('error', () => undefined);
     this.copies.add(copy);
-    copy.on('end', () => this.copies.delete(copy));
-    copy.on('connect', () => this.copies.add(copy));
+    listen(copy, 'end', () => this.copies.delete(copy));
+    listen(copy, 'connect', () => this.copies.add(copy));
     return copy;
   }
 

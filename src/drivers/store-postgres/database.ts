@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { isPooledUrl } from '../../config/postgres-url.ts';
+import { listen } from '../../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Row } from '../store-rows/rows.ts';
 import { type Address, isAnswer, isConflict, translate } from './faults.ts';
@@ -91,9 +92,9 @@ export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase
   const heardAt = new WeakMap<pg.PoolClient, number>();
   /** Connections without a response since this time are taken to be half-open, like the one that was found then. */
   let suspectBefore = Number.NEGATIVE_INFINITY;
-  pool.on('error', (error) => onError?.(translate(error, address)));
+  listen(pool, 'error', (error: Error) => onError?.(translate(error, address)));
   // While it is in use, its loss is told by the query that fails; without a listener it would end the process.
-  pool.on('connect', (client) => void client.on('error', () => {}));
+  listen(pool, 'connect', (client: pg.PoolClient) => void client.on('error', () => {}));
 
   async function use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (end !== null) throw new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.');

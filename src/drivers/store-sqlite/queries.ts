@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { listen } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { LedgerViewStore } from '../../ports/ledger-view-store.ts';
 import type { QueryStore } from '../../ports/query-store.ts';
@@ -57,7 +58,7 @@ export function createSqliteQueryStore(path: string): SqliteQueryStore {
       name: 'query',
       resourceLimits: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 },
     });
-    started.on('message', (answer: QueryAnswer) => {
+    listen(started, 'message', (answer: QueryAnswer) => {
       const call = settle(answer.id);
       if ('failure' in answer) call?.reject(errorOfFailure(answer.failure));
       else call?.resolve(answer.result as never);
@@ -66,8 +67,8 @@ export function createSqliteQueryStore(path: string): SqliteQueryStore {
       if (thread === started)
         end(new ScrapifieError('STORE_UNAVAILABLE', 'The query could not be run.', { cause }));
     };
-    started.on('error', lost);
-    started.on('exit', lost);
+    listen(started, 'error', lost);
+    listen(started, 'exit', lost);
     return started;
   }
 

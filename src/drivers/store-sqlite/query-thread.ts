@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { listen } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { QueryStore, RecordScan, RowQuery, ScannedPage } from '../../ports/query-store.ts';
 import {
@@ -97,4 +98,4 @@ function answer(call: QueryCall): void {
   }
 }
 
-port.on('message', answer);
+listen(port, 'message', answer);

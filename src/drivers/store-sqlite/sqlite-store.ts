@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { listen } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createSteadyClock } from '../../model/steady-clock.ts';
 import type { Store } from '../../ports/store.ts';
@@ -295,7 +296,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   let lastId = NO_CALL;
   let end: Error | null = null;
 
-  thread.on('message', (answer: ThreadAnswer) => {
+  listen(thread, 'message', (answer: ThreadAnswer) => {
     const call = calls.get(answer.id);
     calls.delete(answer.id);
     if (answer.id === NO_CALL && 'failure' in answer) onError(errorOfFailure(answer.failure));
@@ -308,8 +309,8 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
     for (const call of calls.values()) call.reject(error);
     calls.clear();
   };
-  thread.on('error', (error) => fail(reviveError(error)));
-  thread.on('exit', () => fail(new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.')));
+  listen(thread, 'error', (error) => fail(reviveError(error)));
+  listen(thread, 'exit', () => fail(new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.')));
 
   const send = (method: ThreadMethod, values: readonly unknown[]) =>
     new Promise<unknown>((resolve, reject) => {

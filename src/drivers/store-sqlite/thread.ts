@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { listen } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
@@ -337,4 +338,4 @@ function drain(first: Call): void {
   flush();
 }
 
-port.on('message', drain);
+listen(port, 'message', drain);

@@ -54,6 +54,7 @@ export function buildXmlTree(source: string): XmlTree | null {
     else children.push(piece);
   };
 
+  // unguarded: the parser calls these while it is written to below, where errors are caught.
   parser.on('opentag', ({ name, attributes }) => {
     if (isCut) return;
     elements++;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
+import { listen } from '../../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ActionResult, CaptchaResult, Picture } from '../../model/render.ts';
 import { Deadline, orAborted, settlesWithin, tookTooLong } from '../deadline.ts';
@@ -145,8 +146,8 @@ export class RenderAttempt {
     const onPopup = (popup: Page) => {
       popup.close().catch(() => {});
     };
-    page.on('framenavigated', onNavigated);
-    page.on('popup', onPopup);
+    listen(page, 'framenavigated', onNavigated);
+    listen(page, 'popup', onPopup);
     try {
       const [sentCookies, storagePut] = await this.#guarded(
         Promise.all([

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 import type { CaptchaResult } from '../../model/render.ts';
 import type { CaptchaSolver, Solution } from '../../ports/captcha.ts';
 import { abortError } from '../deadline.ts';
@@ -42,8 +43,8 @@ export function createCaptchaHook({ solver, settleMs = SETTLE_MS }: CaptchaHookO
     if (request.maySolve !== true) return null;
     const gone = new AbortController();
     const onGone = () => gone.abort(browserCrashed('The page'));
-    page.once('close', onGone);
-    page.once('crash', onGone);
+    listenOnce(page, 'close', onGone);
+    listenOnce(page, 'crash', onGone);
     const end = AbortSignal.any([signal, gone.signal]);
     try {
       const widget = await found(page, settleMs, end);
@@ -136,8 +137,8 @@ class MoveWatch {
 
   constructor(page: Page) {
     this.#page = page;
-    page.on('framenavigated', this.#onNavigated);
-    page.on('domcontentloaded', this.#onDocument);
+    listen(page, 'framenavigated', this.#onNavigated);
+    listen(page, 'domcontentloaded', this.#onDocument);
   }
 
   /** Until another document has loaded, or the widget has gone from this one. */

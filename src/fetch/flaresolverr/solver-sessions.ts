@@ -1,3 +1,4 @@
+import { guarded } from '../../errors/guarded.ts';
 import type { SolverProxy } from './solver-client.ts';
 
 /** Who a session is for: requests of one key share its browser. */
@@ -61,11 +62,11 @@ export class SolverSessions {
     if (free !== null) return free;
     const { promise, resolve, reject } = Promise.withResolvers<SolverSession>();
     const waiting: Waiting = { owner, resolve };
-    const onAbort = () => {
+    const onAbort = guarded(() => {
       const at = this.#waiting.indexOf(waiting);
       if (at !== -1) this.#waiting.splice(at, 1);
       reject(signal.reason);
-    };
+    });
     this.#waiting.push(waiting);
     signal.addEventListener('abort', onAbort, { once: true });
     try {

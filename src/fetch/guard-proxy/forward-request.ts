@@ -1,5 +1,7 @@
 import { type Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
+import { listen } from '../../errors/guarded.ts';
 import { type HeadReader, readHeadsOf } from '../http/head-reader.ts';
 import { codeOf, mapError } from '../network-errors.ts';
 
@@ -52,19 +54,19 @@ export function forwardRequest(
     // The browser reads what is passed on, and accepts as much.
     insecureHTTPParser: true,
   });
-  forwarded.on('socket', (socket) => headsOf(socket).expect());
+  listen(forwarded, 'socket', (socket: Socket) => headsOf(socket).expect());
 
-  forwarded.on('response', (answer) => {
+  listen(forwarded, 'response', (answer: IncomingMessage) => {
     response.sendDate = false;
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', passedOn(answer.rawHeaders));
     pipeline(answer, response, () => {});
-    answer.on('data', (chunk: Uint8Array) => listener.onBytes(chunk.byteLength));
+    listen(answer, 'data', (chunk: Uint8Array) => listener.onBytes(chunk.byteLength));
   });
-  forwarded.on('upgrade', (_answer, socket) => {
+  listen(forwarded, 'upgrade', (_answer: IncomingMessage, socket: Duplex) => {
     socket.destroy();
     response.destroy();
   });
-  forwarded.on('error', (error) => {
+  listen(forwarded, 'error', (error: Error) => {
     // The server closed a connection that we had kept; nothing was answered on it.
     const isStale = forwarded.reusedSocket && codeOf(error) === 'ECONNRESET' && !response.headersSent;
     if (isStale && !isAgain && !hasBody && !response.destroyed) {
@@ -79,7 +81,7 @@ export function forwardRequest(
     }
     response.destroy();
   });
-  response.on('close', () => {
+  listen(response, 'close', () => {
     if (!response.writableFinished) forwarded.destroy();
   });
 

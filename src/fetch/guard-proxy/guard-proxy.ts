@@ -3,6 +3,7 @@ import { Agent, createServer, type IncomingMessage, type Server, type ServerResp
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 import { BoundedMap } from '../../model/bounded-map.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import type { ResponseHeaders } from '../engine.ts';
@@ -178,7 +179,7 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     head: Buffer,
     account: Account | null,
   ): void => {
-    client.on('error', () => client.destroy());
+    listen(client, 'error', () => client.destroy());
     const target = URL.parse(`http://${request.url}`);
     if (account === null || target === null) {
       noteUnauthorized(target);
@@ -196,7 +197,7 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     account.connect(host, Number(target.port) || 80).then(
       (server) => {
         join(client, server, head, windowFor(account, hostAndPort(target)));
-        server.on('data', (chunk: Uint8Array) => measure(account, chunk.byteLength));
+        listen(server, 'data', (chunk: Uint8Array) => measure(account, chunk.byteLength));
       },
       (error: unknown) => {
         account.failures.set(hostAndPort(target), mapError(error, target, 'connect'));
@@ -222,11 +223,15 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
       requestTimeout: 0,
     });
     server.maxConnections = options.maxConnections ?? 2_048;
-    server.on('request', (request, response) => onRequest(request, response, accountOf(request)));
-    server.on('connect', (request, client, head) => onConnect(request, client, head, accountOf(request)));
-    server.on('upgrade', (_request, socket) => socket.destroy());
-    server.on('clientError', (_error, socket) => socket.destroy());
-    server.on('connection', (socket) => socket.setNoDelay(true));
+    listen(server, 'request', (request: IncomingMessage, response: ServerResponse) =>
+      onRequest(request, response, accountOf(request)),
+    );
+    listen(server, 'connect', (request: IncomingMessage, client: Duplex, head: Buffer) =>
+      onConnect(request, client, head, accountOf(request)),
+    );
+    listen(server, 'upgrade', (_request: IncomingMessage, socket: Duplex) => socket.destroy());
+    listen(server, 'clientError', (_error: Error, socket: Duplex) => socket.destroy());
+    listen(server, 'connection', (socket: Socket) => socket.setNoDelay(true));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(0, '127.0.0.1', resolve);
@@ -330,7 +335,7 @@ function agentFor(connect: ConnectBy): Agent {
 function remember(account: Account, socket: Duplex): void {
   if (account.sockets.has(socket)) return;
   account.sockets.add(socket);
-  socket.once('close', () => account.sockets.delete(socket));
+  listenOnce(socket, 'close', () => account.sockets.delete(socket));
 }
 
 function measure({ meters }: Account, bytes: number): void {
@@ -343,9 +348,9 @@ function measure({ meters }: Account, bytes: number): void {
 }
 
 function join(client: Duplex, server: Socket, head: Buffer, window: ReadWindow | null): void {
-  server.on('error', () => client.destroy());
-  server.on('close', () => client.destroy());
-  client.on('close', () => server.destroy());
+  listen(server, 'error', () => client.destroy());
+  listen(server, 'close', () => client.destroy());
+  listen(client, 'close', () => server.destroy());
   if (client.destroyed) {
     server.destroy();
     return;

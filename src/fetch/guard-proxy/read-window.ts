@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 
 /**
  * How far a host may be ahead of what is read from it, through a client that holds bytes where we cannot count them:
@@ -81,15 +82,15 @@ export function createReadWindow({ windowBytes, floodMs }: ReadWindowOptions): R
         if (!isFull() && !client.writableNeedDrain) host.resume();
       };
       connections.add(goOn);
-      host.on('data', (chunk: Uint8Array) => {
+      listen(host, 'data', (chunk: Uint8Array) => {
         debtBytes += chunk.byteLength;
         client.write(chunk);
         if (isFull()) startClock();
         if (isFull() || client.writableNeedDrain) host.pause();
       });
-      client.on('drain', goOn);
-      host.once('end', () => client.end());
-      host.once('close', () => connections.delete(goOn));
+      listen(client, 'drain', goOn);
+      listenOnce(host, 'end', () => client.end());
+      listenOnce(host, 'close', () => connections.delete(goOn));
     },
     consumed: (bytes) => pay(bytes * PAID_OFF),
     reset: () => pay(debtBytes),

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import { listen } from '../../errors/guarded.ts';
 import { type HeadReader, readHeadsOf } from './head-reader.ts';
 
 /**
@@ -27,14 +28,14 @@ export class ConnectionWatch {
         }
         const bytesBefore = socket.bytesRead;
         const heads = isHttp2(socket) ? null : readHeads(socket);
-        socket.on('error', (failure) => {
+        listen(socket, 'error', (failure) => {
           this.isBreaking = true;
           const isAnswering = heads?.isPartial ?? false;
           if (socket.bytesRead > bytesBefore && !isAnswering) this.#staleErrors.add(failure);
         });
         // undici listens from inside the callback, so these two enclose it.
         callback(...result);
-        socket.on('error', () => {
+        listen(socket, 'error', () => {
           this.isBreaking = false;
         });
       });

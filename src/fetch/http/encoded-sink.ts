@@ -1,3 +1,4 @@
+import { listen } from '../../errors/guarded.ts';
 import type { HeldBytes } from '../byte-budget.ts';
 import { type Body, BodyBuffer, concatenated, EMPTY_BODY } from './body-buffer.ts';
 import { type BodySink, bodyLimit } from './body-sink.ts';
@@ -161,18 +162,18 @@ class DecoderChain {
     const coding = this.#codings[index] ?? 'gzip';
     const stage = openDecoder(coding, start);
     this.#stages[index] = stage;
-    stage.on('data', (chunk: Uint8Array) => {
+    listen(stage, 'data', (chunk: Uint8Array) => {
       if (!this.#isOver && !this.#feed(index + 1, chunk)) stage.pause();
     });
-    stage.on('drain', () => {
+    listen(stage, 'drain', () => {
       if (index === 0) this.#options.resume();
       else this.#stages[index - 1]?.resume();
     });
-    stage.on('end', () => {
+    listen(stage, 'end', () => {
       if (hasReadAll(coding, stage.bytesWritten, this.#fedBytes[index] ?? 0)) this.#endStage(index + 1);
       else this.#breakOff(badEncoding('data after the end'));
     });
-    stage.on('error', (error) => this.#breakOff(asBadEncoding(error)));
+    listen(stage, 'error', (error: Error) => this.#breakOff(asBadEncoding(error)));
     return stage;
   }
 

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
+import { guarded } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { abortError, tookTooLong } from '../deadline.ts';
@@ -131,7 +132,7 @@ class PooledHttpEngine implements HttpEngine {
         const exchange = new Exchange(url, method, limits, this.#watch);
         const onTimeout = () => exchange.abort(tookTooLong(url.host, timeoutMs));
         const timer = setTimeout(onTimeout, Math.max(1, deadline - this.now()));
-        const onAbort = () => exchange.abort(abortError(signal?.reason));
+        const onAbort = guarded(() => exchange.abort(abortError(signal?.reason)));
         signal?.addEventListener('abort', onAbort);
         try {
           if (signal?.aborted === true) onAbort();

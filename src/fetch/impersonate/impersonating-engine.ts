@@ -1,3 +1,4 @@
+import { guarded } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
@@ -89,7 +90,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
       () => requestAbort.end(tookTooLong(url.host, timeoutMs)),
       Math.max(1, deadline - this.now()),
     );
-    const onAbort = () => requestAbort.end(abortError(signal?.reason));
+    const onAbort = guarded(() => requestAbort.end(abortError(signal?.reason)));
     signal?.addEventListener('abort', onAbort);
     this.#underWay.add(requestAbort);
     try {

@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { guarded, listen, listenOnce } from '../../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { abortError } from '../deadline.ts';
@@ -64,8 +65,8 @@ function createOpener(
       ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
     });
   const isAllowed = mayConnect(allowPrivate);
-  const guarded = lookupWith(isAllowed);
-  const unguarded = lookupWith(() => true);
+  const checkedLookup = lookupWith(isAllowed);
+  const freeLookup = lookupWith(() => true);
 
   return async (upstream, asked, signal) => {
     const name = asked === null ? '' : checkTarget(asked.host, asked.port, allowPrivate);
@@ -74,13 +75,13 @@ function createOpener(
     }
     if (signal?.aborted === true) throw abortError(signal?.reason);
     const isResolvedHere = asked !== null && upstream.isPrivateAllowed;
-    const target = isResolvedHere ? await checkedAddress(name, guarded, allowPrivate === true) : name;
+    const target = isResolvedHere ? await checkedAddress(name, checkedLookup, allowPrivate === true) : name;
 
-    const socket = dial(upstream, upstream.isPrivateAllowed ? unguarded : guarded, options.proxyTls);
+    const socket = dial(upstream, upstream.isPrivateAllowed ? freeLookup : checkedLookup, options.proxyTls);
     const ignore = () => {};
     // What happens between two steps must find a listener; the next step sees that the socket is closed.
-    socket.on('error', ignore);
-    const onAbort = () => socket.destroy(abortError(signal?.reason));
+    listen(socket, 'error', ignore);
+    const onAbort = guarded(() => socket.destroy(abortError(signal?.reason)));
     signal?.addEventListener('abort', onAbort);
     let timer = setTimeout(() => {
       socket.destroy(proxyFailed(upstream, `was not reached within ${timeoutMs} ms`, 'proxy'));
@@ -117,8 +118,8 @@ async function connected(socket: Socket, proxy: ProxyEndpoint): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onClose = () => reject(new SocketEnded('The connection was closed'));
   socket.once('error', reject);
-  socket.once('close', onClose);
-  socket.once(proxy.protocol === 'https' ? 'secureConnect' : 'connect', () => resolve());
+  listenOnce(socket, 'close', onClose);
+  listenOnce(socket, proxy.protocol === 'https' ? 'secureConnect' : 'connect', () => resolve());
   try {
     await promise;
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { listen } from '../../errors/guarded.ts';
 
 /** The other side closed the connection in the middle of a message. */
 export class SocketEnded extends Error {
@@ -17,10 +18,10 @@ export class SocketReader {
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    socket.on('readable', this.#onReadable);
-    socket.on('error', this.#onError);
-    socket.on('end', this.#onEnd);
-    socket.on('close', this.#onEnd);
+    listen(socket, 'readable', this.#onReadable);
+    listen(socket, 'error', this.#onError);
+    listen(socket, 'end', this.#onEnd);
+    listen(socket, 'close', this.#onEnd);
   }
 
   async exactly(bytes: number): Promise<Buffer> {

@@ -1,3 +1,4 @@
+import { guarded } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { CallClock } from '../../model/call-clock.ts';
 import type { Blobs } from '../../ports/blobs.ts';
@@ -76,12 +77,16 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
     const ending = new AbortController();
     const late = () => ending.abort(tookTooLong(chain.url.host, request.timeoutMs));
     const clock = new CallClock(leftMs + lastReadingMs + (startWithinMs ?? 0), late);
-    const onAbort = () => ending.abort(abortError(signal?.reason));
+    const onAbort = guarded(() => ending.abort(abortError(signal?.reason)));
     signal?.addEventListener('abort', onAbort, { once: true });
     running.add(ending);
     // Listens first, so that the reason is newCookies and not what the queue makes of it.
     const ended = new Promise<never>((_, reject) => {
-      ending.signal.addEventListener('abort', () => reject(ending.signal.reason), { once: true });
+      ending.signal.addEventListener(
+        'abort',
+        guarded(() => reject(ending.signal.reason)),
+        { once: true },
+      );
     });
     const onQuestion = (question: unknown) => clock.hold(() => answers.answer(question));
     const admission = async () => {

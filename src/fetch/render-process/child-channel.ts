@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { guarded, listen } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import {
   readCallAnswer,
@@ -65,10 +66,10 @@ export class ChildChannel {
       onFrame: (head, payload) => this.#onFrame(head, payload),
       onViolation: onGone,
     });
-    pipe.on('data', (chunk: Buffer) => reader.push(chunk));
-    pipe.on('error', (error) => onGone(String(error)));
-    pipe.on('close', () => onGone('the server has ended'));
-    pipe.on('end', () => onGone('the server has ended'));
+    listen(pipe, 'data', (chunk: Buffer) => reader.push(chunk));
+    listen(pipe, 'error', (error: Error) => onGone(String(error)));
+    listen(pipe, 'close', () => onGone('the server has ended'));
+    listen(pipe, 'end', () => onGone('the server has ended'));
   }
 
   ready(): void {
@@ -191,7 +192,7 @@ export class ChildChannel {
       const number = call.asked;
       const waiting = Promise.withResolvers<string>();
       call.questions.set(number, waiting);
-      const onAbort = () => waiting.reject(cancelled());
+      const onAbort = guarded(() => waiting.reject(cancelled()));
       call.unwanted.signal.addEventListener('abort', onAbort, { once: true });
       writeFrame(this.#options.pipe, 'question', id, JSON.stringify({ number, text }));
       try {

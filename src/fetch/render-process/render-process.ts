@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { killTree, treePids } from '../browser/pool/process-tree.ts';
 import { browserCrashed, browserLost, browserUnavailable, shuttingDown } from '../render-errors.ts';
@@ -105,14 +106,16 @@ export class RenderProcess {
         ...(launch.user === undefined ? {} : { uid: launch.user.uid, gid: launch.user.gid }),
       },
     );
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    listen(this.#child.stderr?.setEncoding('utf8'), 'data', (text: string) => {
       this.#said = (this.#said + text).slice(-KEPT_STDERR_CHARS);
     });
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     const onEnd = (reason: string) => void this.#end(reason).finally(resolve);
-    this.#child.once('error', (error) => onEnd(`it could not be started (${error.message})`));
-    this.#child.once('exit', (code, signal) => onEnd(this.#reasonFor(code, signal)));
+    listenOnce(this.#child, 'error', (error: Error) => onEnd(`it could not be started (${error.message})`));
+    listenOnce(this.#child, 'exit', (code: number | null, signal: NodeJS.Signals | null) =>
+      onEnd(this.#reasonFor(code, signal)),
+    );
     this.channel = new ServerChannel({
       pipe: this.#child.stdio[PIPE] as Duplex,
       start,

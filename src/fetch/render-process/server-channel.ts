@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
+import { guarded, listen } from '../../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import {
   readCallAnswer,
@@ -83,7 +84,7 @@ export class ServerChannel {
       onFrame: (head, payload) => this.#onFrame(head, payload),
       onViolation,
     });
-    pipe.on('data', (chunk: Buffer) => reader.push(chunk));
+    listen(pipe, 'data', (chunk: Buffer) => reader.push(chunk));
     // The end of the process says more than what its pipe makes of it.
     pipe.on('error', () => {});
     writeFrame(pipe, 'start', 0, JSON.stringify(options.start));
@@ -163,10 +164,10 @@ export class ServerChannel {
       settle: resolve,
       fail: reject,
     });
-    const onAbort = () => {
+    const onAbort = guarded(() => {
       writeFrame(pipe, 'cancel', id);
       reject(cancelled());
-    };
+    });
     signal?.addEventListener('abort', onAbort, { once: true });
     for (const [hash, bytes] of sent) writeFrame(pipe, 'blob', id, Buffer.from(hash, 'hex'), bytes);
     const takesQuestions = onQuestion !== undefined;

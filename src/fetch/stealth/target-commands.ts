@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext } from 'patchright-core';
+import { guarded, listenOnce } from '../../errors/guarded.ts';
 import { internalsOf } from '../browser/patchright/patchright-internals.ts';
 
 /** What runs scripts in a browser. Each starts only after it was told everything that is in its briefing. */
@@ -133,7 +134,7 @@ function interceptTransport(transport: Transport): TargetCommands {
     send(message);
   };
 
-  transport.onmessage = (message: Message) => {
+  transport.onmessage = guarded((message: Message) => {
     if (message.id !== undefined && message.id < FIRST_ID) {
       const question = asked.get(message.id);
       asked.delete(message.id);
@@ -156,14 +157,14 @@ function interceptTransport(transport: Transport): TargetCommands {
       }
     } else if (message.method === 'Target.detachedFromTarget') members.delete(sessionId);
     receive?.(message);
-  };
+  });
 
   return {
     brief(context, briefing) {
       const id = contextIdOf(context);
       if (id === null) return;
       entries.set(id, { briefing, refusal: null });
-      context.once('close', () => entries.delete(id));
+      listenOnce(context, 'close', () => entries.delete(id));
     },
     refusalOf(context) {
       const entry = entries.get(contextIdOf(context) ?? '');

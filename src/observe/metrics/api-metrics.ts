@@ -11,9 +11,14 @@ export interface ApiMetrics {
   observeUnread(unreadBytes: () => number): void;
   /** A request came with a key that is unknown, expired or revoked; `isLimited` when it was not even looked up. */
   loginFailed(isLimited: boolean): void;
+  /** An error of the program that no caller has handled; docs/metrics.md says what each kind is. */
+  faulted(kind: FaultKind): void;
   /** The event loop was not free for this long. */
   loopDelayed(delayMs: number): void;
 }
+
+/** Of a listener of one connection, thrown past all callers, or of a promise that nothing waited for. */
+export type FaultKind = 'listener' | 'exception' | 'rejection';
 
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
 const LOOP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -44,6 +49,12 @@ export function createApiMetrics(make: MetricMakers): ApiMetrics {
     ['limited'],
     [{ limited: 'false' }, { limited: 'true' }],
   );
+  const faults = make.counter(
+    'scrapifie_faults_total',
+    'Errors of the program outside of a call: in a listener, whose connection they ended, or uncaught, which ends the process.',
+    ['kind'],
+    [{ kind: 'listener' }, { kind: 'exception' }, { kind: 'rejection' }],
+  );
   const loopTime = make.timer(
     'scrapifie_event_loop_delay_seconds',
     'How much later than due the event loop came to a timer: how long something held it up.',
@@ -64,6 +75,7 @@ export function createApiMetrics(make: MetricMakers): ApiMetrics {
     observeUnread: (unreadBytes) =>
       make.gauge('scrapifie_unread_bytes', 'Bytes that clients have not read yet.', unreadBytes),
     loginFailed: (isLimited) => failedLogins.inc({ limited: String(isLimited) }),
+    faulted: (kind) => faults.inc({ kind }),
     loopDelayed: (delayMs) => loopTime(delayMs),
   };
 }

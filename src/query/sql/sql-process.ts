@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { guarded, listen, listenOnce } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { SqlErrorKind, SqlLine, SqlTask } from './sql-child.ts';
 
@@ -34,22 +35,23 @@ export async function* runSqlProcess(
   signal?.throwIfAborted();
   const child = start(limits);
   let isLate = false;
-  const kill = () => child.kill('SIGKILL');
+  const kill = guarded(() => child.kill('SIGKILL'));
   const timer = setTimeout(() => {
     isLate = true;
     kill();
   }, limits.timeoutMs);
   signal?.addEventListener('abort', kill, { once: true });
   let stderr = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
+  listen(child.stderr, 'data', (chunk: Buffer) => {
     if (stderr.length < MOST_STDERR) stderr += chunk.toString('utf8');
   });
   const ended = new Promise<Error | null>((resolve) => {
     child.once('error', resolve);
-    child.once('close', () => resolve(null));
+    listenOnce(child, 'close', () => resolve(null));
   });
   // Unread output would put off `close`.
-  child.once('error', onExit).once('exit', onExit);
+  listenOnce(child, 'error', onExit);
+  listenOnce(child, 'exit', onExit);
   // A process that dies at once does not read its input.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(JSON.stringify(task));

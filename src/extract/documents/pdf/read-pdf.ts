@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { listen } from '../../../errors/guarded.ts';
 import { escapeMarkdown } from '../../content/render/markdown-inline.ts';
 import { cut } from '../../html/white-space.ts';
 import type { DocumentProblem, DocumentReading } from '../document-content.ts';
@@ -89,14 +90,14 @@ async function askThread(bytes: Uint8Array, limits: PdfLimits, told: PdfReport):
       },
     );
   }, WATCH_MS);
-  worker.on('message', (message: PdfMessage) => {
+  listen(worker, 'message', (message: PdfMessage) => {
     if (addMessage(message, told)) resolve(null);
   });
-  worker.on('error', (error: Error & { readonly code?: string }) => {
+  listen(worker, 'error', (error: Error & { readonly code?: string }) => {
     const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY' || error instanceof RangeError;
     resolve(isMemory ? tooMuch : { code: 'pdf-broken', message: 'Its reader failed on it.' });
   });
-  worker.on('exit', () =>
+  listen(worker, 'exit', () =>
     resolve({ code: 'pdf-broken', message: 'Its reader ended before the document did.' }),
   );
   const problem = await promise;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CDPSession } from 'patchright-core';
+import { listen } from '../../../errors/guarded.ts';
 
 const TRIES = 5;
 const AGAIN_MS = 20;
@@ -20,7 +21,7 @@ export class HistoryWatch {
       if (frame.id !== mainFrameId || this.#first !== null) return;
       this.#first = this.#index();
     };
-    cdp.on('Page.frameNavigated', this.#onNavigated);
+    listen(cdp, 'Page.frameNavigated', this.#onNavigated);
   }
 
   async canGoBack(): Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { CDPSession } from 'patchright-core';
+import { listen } from '../../../errors/guarded.ts';
 import type { NetworkRecord } from './network-record.ts';
 import type { PageLoad } from './page-load.ts';
 
@@ -83,14 +84,14 @@ export class NetworkWatch {
     const onLog = ({ entry }: LogEntry) => {
       if (entry.level === 'error') this.record.report(entry.text);
     };
-    cdp.on('Network.requestWillBeSent', onSent);
-    cdp.on('Network.responseReceived', onReceived);
-    cdp.on('Network.dataReceived', onData);
-    cdp.on('Network.loadingFinished', onFinished);
-    cdp.on('Network.loadingFailed', onFailed);
-    cdp.on('Runtime.exceptionThrown', onException);
-    cdp.on('Runtime.consoleAPICalled', onConsole);
-    cdp.on('Log.entryAdded', onLog);
+    listen(cdp, 'Network.requestWillBeSent', onSent);
+    listen(cdp, 'Network.responseReceived', onReceived);
+    listen(cdp, 'Network.dataReceived', onData);
+    listen(cdp, 'Network.loadingFinished', onFinished);
+    listen(cdp, 'Network.loadingFailed', onFailed);
+    listen(cdp, 'Runtime.exceptionThrown', onException);
+    listen(cdp, 'Runtime.consoleAPICalled', onConsole);
+    listen(cdp, 'Log.entryAdded', onLog);
     this.#off.push(
       () => cdp.off('Network.requestWillBeSent', onSent),
       () => cdp.off('Network.responseReceived', onReceived),

@@ -1,4 +1,5 @@
 import type { CDPSession, Page } from 'patchright-core';
+import { listen } from '../../../errors/guarded.ts';
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { RequestGuard } from '../../guard/request-guard.ts';
 import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
@@ -85,13 +86,13 @@ export async function pageSessionFor(
     if (isMain) session.gate?.onRefused(refusal);
     refuse(cdp, event.requestId);
   };
-  cdp.on('Fetch.requestPaused', (event) => {
+  listen(cdp, 'Fetch.requestPaused', (event: PausedRequest) => {
     if (guard === null) onPaused(event);
     else onGuarded(event, guard).catch(() => refuse(cdp, event.requestId));
   });
   /** The request whose proxy login was sent last: a proxy that asks for it twice does not accept it. */
   let loggedIn = '';
-  cdp.on('Fetch.authRequired', ({ requestId, authChallenge }) => {
+  listen(cdp, 'Fetch.authRequired', ({ requestId, authChallenge }: AuthRequired) => {
     // A session that stops a request is asked for the login as well, and its answer is final: the library's session,
     // which knows the login of the context's proxy, is then not asked. Sites get no login; their page is the 401.
     const isProxy = authChallenge.source === 'Proxy' && proxyLogin !== null && loggedIn !== requestId;
@@ -159,6 +160,12 @@ export async function block(session: PageSession, patterns: readonly string[]): 
 export interface HeaderEntry {
   name: string;
   value: string;
+}
+
+/** What a proxy or a site asks a login for. */
+interface AuthRequired {
+  readonly requestId: string;
+  readonly authChallenge: { readonly source?: 'Server' | 'Proxy' };
 }
 
 export interface PausedRequest {

@@ -1,4 +1,5 @@
 import type { CDPSession, Page } from 'patchright-core';
+import { listen } from '../../../errors/guarded.ts';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { type Body, ownBytes } from '../../http/body-buffer.ts';
 import { snapshotPage } from './page-snapshot.ts';
@@ -33,7 +34,7 @@ export class PageWorld {
   constructor(cdp: CDPSession, frameId: string) {
     this.#cdp = cdp;
     this.#frameId = frameId;
-    cdp.on('Page.frameNavigated', ({ frame }) => {
+    listen(cdp, 'Page.frameNavigated', ({ frame }: { readonly frame: { readonly id: string } }) => {
       if (frame.id === frameId) this.#context = null;
     });
   }

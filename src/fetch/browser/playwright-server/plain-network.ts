@@ -1,4 +1,5 @@
 import type { ConsoleMessage, Page, Request, Response } from 'patchright-core';
+import { listen } from '../../../errors/guarded.ts';
 import type { CapturedXhr } from '../../../model/render.ts';
 import type { NetworkRecord } from '../page/network-record.ts';
 import type { PageLoad } from '../page/page-load.ts';
@@ -21,17 +22,17 @@ export class PlainNetwork {
     const onConsole = (message: ConsoleMessage) => {
       if (message.type() === 'error' || message.type() === 'assert') this.record.report(message.text());
     };
-    page.on('request', onRequest);
-    page.on('requestfinished', onFinished);
-    page.on('requestfailed', onFailed);
+    listen(page, 'request', onRequest);
+    listen(page, 'requestfinished', onFinished);
+    listen(page, 'requestfailed', onFailed);
     this.#off.push(
       () => page.off('request', onRequest),
       () => page.off('requestfinished', onFinished),
       () => page.off('requestfailed', onFailed),
     );
     if (isDisguised) return;
-    page.on('pageerror', onError);
-    page.on('console', onConsole);
+    listen(page, 'pageerror', onError);
+    listen(page, 'console', onConsole);
     this.#off.push(
       () => page.off('pageerror', onError),
       () => page.off('console', onConsole),

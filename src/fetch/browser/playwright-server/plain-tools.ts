@@ -1,4 +1,5 @@
 import type { Page, Request, Response, Route } from 'patchright-core';
+import { listen } from '../../../errors/guarded.ts';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { ownBytes } from '../../http/body-buffer.ts';
 import { isPortable } from '../../http/request-headers.ts';
@@ -47,8 +48,8 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
   const onResponse = (response: Response): void => {
     if (empty === null && document.isMain(response.request())) document.onResponse(response);
   };
-  page.on('request', onRequest);
-  page.on('response', onResponse);
+  listen(page, 'request', onRequest);
+  listen(page, 'response', onResponse);
   await page.route(EVERYTHING, onRoute);
 
   return {

@@ -1,3 +1,4 @@
+import { guarded } from '../../../errors/guarded.ts';
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { abortError, tookTooLong } from '../../deadline.ts';
 import type { PageLease } from './page-lease.ts';
@@ -35,7 +36,7 @@ export class PageWaiters {
     const leave = (error: ScrapifieError) => {
       this.refuse(waiter, error.code === 'TASK_TIMEOUT' ? this.#explainLate(waiter, error) : error);
     };
-    const onAbort = () => leave(abortError(signal?.reason));
+    const onAbort = guarded(() => leave(abortError(signal?.reason)));
     const timer = setTimeout(() => leave(tookTooLong('Waiting for a page', timeoutMs)), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     const over = () => {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'patchright-core';
+import { listenOnce } from '../../../errors/guarded.ts';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../../model/proxy.ts';
 import { settlesWithin } from '../../deadline.ts';
@@ -128,7 +129,7 @@ export class PooledBrowser {
       hasPages: () => this.openPages > 0,
       onBrowserExcess: (why) => this.#abandon(why),
     });
-    this.#browser.once('disconnected', () => this.#onDisconnected());
+    listenOnce(this.#browser, 'disconnected', () => this.#onDisconnected());
   }
 
   get isRetiring(): boolean {
@@ -231,8 +232,8 @@ export class PooledBrowser {
       blankTimer: null,
     };
     pooledContext.pages.add(pooled);
-    page.once('crash', () => this.#lose(pooled, this.#crashOf(pooledContext)));
-    page.once('close', () => this.#lose(pooled, browserCrashed('The page')));
+    listenOnce(page, 'crash', () => this.#lose(pooled, this.#crashOf(pooledContext)));
+    listenOnce(page, 'close', () => this.#lose(pooled, browserCrashed('The page')));
     return pooled;
   }
 
@@ -323,7 +324,7 @@ export class PooledBrowser {
       const page = await context.newPage();
       this.#patch(page);
       const crashed = new Promise<never>((_, reject) => {
-        page.once('crash', () => reject(new Error('the process of the test page ended')));
+        listenOnce(page, 'crash', () => reject(new Error('the process of the test page ended')));
       });
       crashed.catch(() => {});
       const shown = async (): Promise<unknown> => {
