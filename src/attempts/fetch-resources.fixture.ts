@@ -22,6 +22,7 @@ export function httpResources(engine: Engine, budget = createByteBudget(1_000_00
     budget,
     installation: () => HTTP_ALONE,
     discover: async () => undefined,
+    awayOf: () => null,
     engine: () => engine,
     proxies: null,
     ownProxy: none,

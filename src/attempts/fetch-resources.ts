@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors/registry.ts';
 import type { ByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { EngineName } from '../model/attempt.ts';
@@ -9,6 +10,13 @@ import type { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 import type { Credentials } from '../sessions/credentials.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { StoredPages } from './stored-pages.ts';
+
+/** The render workers, or the browsers of this process, are away: pages that need them wait. */
+export interface RendererAway {
+  readonly code: Extract<ErrorCode, 'NO_WORKER' | 'BROWSER_UNAVAILABLE'>;
+  /** How long they have been away. */
+  readonly forMs: number;
+}
 
 /** Engines, proxies, sessions and identities available to this process. */
 export interface FetchResources {
@@ -22,6 +30,8 @@ export interface FetchResources {
    * Discovers engines that are looked for only when an attempt may need one. Afterwards `installation` has them.
    */
   discover(): Promise<void>;
+  /** Why no browser of this installation shows pages for the engine at the moment; null: one does, or that is unknown. */
+  awayOf(name: EngineName): RendererAway | null;
   /** Only for engines of the installation. */
   engine(name: EngineName, identity: IdentityKind): Engine;
   /** Null: no proxies are set up. */

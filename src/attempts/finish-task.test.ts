@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
+import type { EngineName } from '../model/attempt.ts';
 import type { HostKey } from '../model/ids.ts';
 import { unpackRecord } from '../model/page-record.ts';
 import type { RenderExtra } from '../model/render.ts';
@@ -72,11 +73,18 @@ async function finish(
     job = {},
     reader = here,
     limitMs = 60_000,
-  }: { task?: Partial<Task>; job?: JobChanges; reader?: PageReader; limitMs?: number } = {},
+    engine = 'http',
+  }: {
+    task?: Partial<Task>;
+    job?: JobChanges;
+    reader?: PageReader;
+    limitMs?: number;
+    engine?: EngineName;
+  } = {},
 ) {
   const running = await runningOf(job);
   const method = {
-    engine: 'http',
+    engine,
     proxyTier: null,
     identity: 'bot',
     hasSolver: false,
@@ -374,6 +382,26 @@ describe('what went wrong here', () => {
       expect(completion.trace).toEqual([EARLIER]);
     },
   );
+
+  it.each([
+    ['NO_WORKER', 'browser'],
+    ['NO_WORKER', 'stealth'],
+    ['BROWSER_UNAVAILABLE', 'browser'],
+  ] as const)('%s of the engine %s lets it wait and counts as no attempt', async (code, engine) => {
+    const { completion } = await finish(broke(code), { task: { attempts: 2, trace: [EARLIER] }, engine });
+    expect(completion).toMatchObject({
+      end: { state: 'waiting', readyAt: T0 + 10_000, rule: `own-fault:${code}` },
+      page: null,
+    });
+    expect(completion.trace).toEqual([EARLIER]);
+  });
+
+  it('a service of others that refuses is an attempt', async () => {
+    const made = { task: { attempts: 2 }, engine: 'flaresolverr' } as const;
+    expect((await finish(broke('BROWSER_UNAVAILABLE'), made)).completion.end).toMatchObject({
+      state: 'failed',
+    });
+  });
 
   it('a page that cannot be read fails at once: it would fail again', async () => {
     const reader = failing(new ScrapifieError('EXTRACTION_FAILED', 'took too long'));

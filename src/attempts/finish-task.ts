@@ -3,7 +3,7 @@ import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { routeOf } from '../frontier/routes.ts';
-import type { Attempt, AttemptExtras, OutcomeKind } from '../model/attempt.ts';
+import type { Attempt, AttemptExtras, EngineName, OutcomeKind } from '../model/attempt.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { NewPage } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
@@ -16,7 +16,14 @@ import { readInSpan } from './attempt-spans.ts';
 import type { Fetched } from './fetch-task.ts';
 import { expectsLogin, LOGIN_REQUIRED_END } from './login-walls.ts';
 import type { RunningJob } from './running-job.ts';
-import { type AttemptMethod, type AttemptResult, completionOf, endAfter, failedPage } from './task-end.ts';
+import {
+  type AttemptMethod,
+  type AttemptResult,
+  completionOf,
+  endAfter,
+  failedPage,
+  ownFaultEnd,
+} from './task-end.ts';
 import { spentMs, taskTookTooLong } from './task-time.ts';
 
 /** A response that was read, or the reason why there is none to read: the ladder decides on the next step by it. */
@@ -75,7 +82,8 @@ export async function readAttempt(
   if (fetched.kind !== 'response') {
     const attempt = attemptOf(task, fetched, result, parts.method, now);
     const failure = fetched.kind === 'error' ? fetched.error : null;
-    const end = fetched.kind === 'end' ? fetched.end : endWithoutCharge(fetched.error.code, now);
+    const end =
+      fetched.kind === 'end' ? fetched.end : endWithoutCharge(fetched.error.code, parts.method.engine, now);
     return { attempt, result, reading: null, failure, end, fetched, now };
   }
   const { page } = running.job.options;
@@ -187,11 +195,11 @@ function isUnexpectedWall(
 }
 
 /** The end of a task whose attempt does not count: the failure was on this side, so the task is repeated. */
-function endWithoutCharge(code: ErrorCode, now: number): TaskEnd | null {
-  const when = repeatedWithoutCharge(code);
+function endWithoutCharge(code: ErrorCode, engine: EngineName, now: number): TaskEnd | null {
+  const when = repeatedWithoutCharge(code, engine);
   if (when === null) return null;
   if (when === 'now') return { state: 'ready' };
-  return { state: 'waiting', readyAt: now + OWN_FAULT_PAUSE_MS, rule: `own-fault:${code}` };
+  return ownFaultEnd(code, now + OWN_FAULT_PAUSE_MS);
 }
 
 /** The end of a page that was fetched for its links alone: its author, or the caller's route, does not want it kept. */

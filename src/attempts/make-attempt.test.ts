@@ -44,16 +44,17 @@ async function admittedTask(title: string, { job = {}, reader = here, resources 
   const budget = createByteBudget(1_000_000);
   const policies = buildPolicies(EMPTY_POLICY_FILE);
   const { signal } = new AbortController();
+  const metrics = createMetrics({ withProcess: false });
   const access = createHostAccess(lease, {
     robots: createRobotsCache({ store, engine, now: Date.now }),
     policies: () => policies,
     now: Date.now,
-    metrics: createMetrics({ withProcess: false }),
+    metrics,
     signal,
     isOurs: () => true,
   });
   const attempts = createAttempts({
-    ...{ store, lease, access, reader, signal, now: Date.now, random: () => 0.5 },
+    ...{ store, lease, access, reader, signal, metrics, now: Date.now, random: () => 0.5 },
     taskTimeoutMs: 60_000,
     hostKey: lease.key,
     resources: { ...httpResources(engine, budget), ...resources },

@@ -1,23 +1,24 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
-import type { Attempt } from '../model/attempt.ts';
+import type { Attempt, EngineName } from '../model/attempt.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { HostMemory } from '../model/host-memory.ts';
 import type { HostKey } from '../model/ids.ts';
 import { mustRunAlone } from '../model/interruptions.ts';
 import type { Task } from '../model/task.ts';
+import type { Metrics } from '../observe/metrics.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { hasGained, learn, NO_MEMORY } from '../plan/ladder/host-memory.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
 import { isRefusedByHost } from '../plan/outcome.ts';
-import type { LeaseRef, Store } from '../ports/store.ts';
+import type { LeaseRef, Store, TaskEnd } from '../ports/store.ts';
 import { type ExchangeObserver, unkeptExchange } from './exchange-observer.ts';
 import type { FetchResources } from './fetch-resources.ts';
 import { type EarlierPage, type Fetched, fetchTask, judgeRedirect, MAX_REDIRECTS } from './fetch-task.ts';
 import { type Finished, finishTask, type ReadAttempt, readAttempt, resultOf } from './finish-task.ts';
 import type { HostAccess } from './host-access.ts';
-import { type PlannedAttempt, planAttempt, stepAfter } from './plan-attempt.ts';
+import { needsOf, type PlannedAttempt, planAttempt, stepAfter } from './plan-attempt.ts';
 import {
   chooseRoute,
   keepSession,
@@ -28,7 +29,7 @@ import {
 import type { ProxyRoute, ProxyRouteEnd } from './proxy-route.ts';
 import type { RunningJob } from './running-job.ts';
 import type { StoredResponse } from './stored-pages.ts';
-import { type AttemptMethod, unplannedMethod } from './task-end.ts';
+import { type AttemptMethod, ownFaultEnd, unplannedMethod } from './task-end.ts';
 import { attemptMs, taskLimitMs } from './task-time.ts';
 import { createUseAudit } from './use-audit.ts';
 
@@ -40,6 +41,7 @@ export interface AttemptParts {
   readonly resources: FetchResources;
   readonly reader: PageReader;
   readonly signal: AbortSignal;
+  readonly metrics: Pick<Metrics, 'renderPutOff'>;
   readonly now: () => number;
   readonly random: () => number;
   /** The time limit of tasks whose request sets none. */
@@ -54,6 +56,11 @@ export interface AttemptParts {
  * was being tried.
  */
 export interface Attempts {
+  /**
+   * The end of a task that needs a browser while none shows pages: it waits, and neither the gate nor a slot is taken, so that
+   * plain pages of the host go on. Null: an attempt may be made.
+   */
+  waitForRenderer(task: Task, running: RunningJob): TaskEnd | null;
   /**
    * The gate has admitted a request to the host; `fetch` always releases it. When it resolves, the next request may be
    * sent, although this page is not read yet.
@@ -138,6 +145,22 @@ export function createAttempts(parts: AttemptParts): Attempts {
       return { planned, prepared: null, fetched: { kind: 'error', error, ms: 0 }, releaseBytes: nothing };
     }
     return send(planned, prepared, progress);
+  }
+
+  function waitForRenderer(task: Task, running: RunningJob): TaskEnd | null {
+    if (RENDERERS.every((name) => resources.awayOf(name) === null)) return null;
+    void resources.discover();
+    const page = pageOptionsFor(running.job.options, task.url);
+    // Sessions have wishes of their own; their tasks are planned when the session is there.
+    if (page.session !== null) return null;
+    if (page.engine === 'auto' && task.trace.length === 0 && needsOf(page).length === 0) return null;
+    const { step, refusal } = planAttempt(task, running, null, access, resources, now(), random);
+    const asked = refusal?.code === 'NO_WORKER' ? RENDERERS : [step.engine];
+    if (refusal !== null && refusal.code !== 'NO_WORKER') return null;
+    const away = asked.flatMap((name) => resources.awayOf(name) ?? [])[0];
+    if (away === undefined) return null;
+    parts.metrics.renderPutOff(away.code);
+    return ownFaultEnd(away.code, Math.round(now() + awayPauseMs(away.forMs) * (1 + random() / 4)));
   }
 
   const recordStart = (task: Task) => store.startTask(lease, task.id, mustRunAlone(task));
@@ -292,7 +315,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     access.remember(running, learn(memory, lesson, now()));
   }
 
-  return { fetch, finish, useStored };
+  return { waitForRenderer, fetch, finish, useStored };
 }
 
 /** A stored page as a response. One that a browser has shown is read as such: its scripts have run. */
@@ -337,6 +360,14 @@ function routeEndOf({ attempt, fault }: Finished): ProxyRouteEnd {
 }
 
 /** An attempt that broke off by a fault of the program says nothing about its proxy. */
+const RENDERERS: readonly EngineName[] = ['browser', 'stealth'];
+const SHORTEST_AWAY_PAUSE_MS = 10_000;
+const LONGEST_AWAY_PAUSE_MS = 60_000;
+
+/** The longer browsers are away, the less often each of the URLs that wait for them is looked at. */
+const awayPauseMs = (awayForMs: number): number =>
+  Math.min(LONGEST_AWAY_PAUSE_MS, Math.max(SHORTEST_AWAY_PAUSE_MS, awayForMs / 4));
+
 const NOTHING_SENT: ProxyRouteEnd = {
   outcome: 'error',
   statusCode: null,

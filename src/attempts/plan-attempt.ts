@@ -1,6 +1,7 @@
 import { isPluginPart } from '../config/plugin-part.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
+import type { EngineName } from '../model/attempt.ts';
 import { traitsOf } from '../model/engine-traits.ts';
 import type { PageOptions, ProxyOptions } from '../model/job.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
@@ -8,7 +9,12 @@ import type { Task } from '../model/task.ts';
 import { NO_MEMORY } from '../plan/ladder/host-memory.ts';
 import { type LadderInput, type LadderStep, nextStep } from '../plan/ladder/ladder.ts';
 import { planSentence } from '../plan/ladder/plan-words.ts';
-import { type LadderPolicy, type LadderRequest, neededAbilities } from '../plan/ladder/possible-methods.ts';
+import {
+  type LadderPolicy,
+  type LadderRequest,
+  neededAbilities,
+  noWorkerReason,
+} from '../plan/ladder/possible-methods.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
 import type { FetchResources } from './fetch-resources.ts';
 import type { HostAccess } from './host-access.ts';
@@ -48,7 +54,11 @@ export function planAttempt(
     trace: task.trace,
   };
   const next = nextStep(input, now, random);
-  if (next.kind === 'attempt') return { task, running, session, input, step: next, refusal: running.refusal };
+  if (next.kind === 'attempt') {
+    const offer = input.installation.engines.find(({ name }) => name === next.engine);
+    const refusal = offer?.isAnswering === false ? noWorker(next.engine, task.atUrl) : null;
+    return { task, running, session, input, step: next, refusal: running.refusal ?? refusal };
+  }
   const refusal = running.refusal ?? refusalOf(next, task.atUrl);
   return { task, running, session, input, step: untried(next.reason, input), refusal };
 }
@@ -102,7 +112,7 @@ function ladderRequest(task: Task, { job }: RunningJob, session: SessionUse | nu
 /** By the options of a job, which all its tasks share. */
 const NEEDS = new WeakMap<PageOptions, LadderRequest['needs']>();
 
-function needsOf(page: PageOptions): LadderRequest['needs'] {
+export function needsOf(page: PageOptions): LadderRequest['needs'] {
   const known = NEEDS.get(page);
   if (known !== undefined) return known;
   const { render, formats, headers, method } = page;
@@ -153,6 +163,9 @@ function untried(reason: string, { request }: LadderInput): AttemptStep {
     reason,
   };
 }
+
+const noWorker = (engine: EngineName, url: string): ScrapifieError =>
+  new ScrapifieError('NO_WORKER', planSentence(noWorkerReason([engine]), new URL(url).host));
 
 function refusalOf({ code, reason }: Stop, url: string): ScrapifieError {
   return new ScrapifieError(code ?? 'INTERNAL', planSentence(reason, new URL(url).host));

@@ -40,6 +40,13 @@ export function endAfter(
   return { state: 'failed', rule, errorCode };
 }
 
+/** The task waits until this installation can go on with it; no attempt is recorded. */
+export const ownFaultEnd = (code: ErrorCode, readyAt: number): TaskEnd => ({
+  state: 'waiting',
+  readyAt,
+  rule: `own-fault:${code}`,
+});
+
 /** The ledger's entry for a task; fields that are not given are those of a task that was not fetched. */
 export function completionOf(
   lease: LeaseRef,

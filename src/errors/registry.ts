@@ -261,7 +261,10 @@ export const ERRORS = {
     'never',
     'Policy, the do-not-crawl list or the site owner’s opt-out excludes this host.',
   ),
-  NO_WORKER: own(503, 'later', 'No worker for this engine answers; what plain HTTP can do goes on.'),
+  NO_WORKER: environment(
+    'later',
+    'No worker for this engine answers. The URL waits for one and is not charged an attempt; what plain HTTP can do goes on.',
+  ),
   BROWSER_UNAVAILABLE: own(
     503,
     'later',

@@ -43,6 +43,9 @@ const SENTENCES: Readonly<Partial<Record<ErrorCode, (host: string, at: string) =
   NO_HEALTHY_PROXY: (host, at) => `No proxy can be used for ${host} before ${at}.`,
   ROBOTS_UNREACHABLE: (host, at) =>
     `The robots.txt of ${host} could not be read; it is requested again at ${at}.`,
+  NO_WORKER: (_host, at) =>
+    `No render worker that the page needs is running; the page waits for one and is looked at again at ${at}.`,
+  BROWSER_UNAVAILABLE: (_host, at) => `No browser can be started here; the page is tried again at ${at}.`,
   BROWSERS_BUSY: (_host, at) => `All browsers are busy; the page is tried again at ${at}.`,
 };
 

@@ -272,7 +272,15 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
     if (storedAnswers.begin(claimed)) return null;
     const refusal = refusalOf(claimed);
-    if (refusal === null) return mustRunAlone(claimed.task) ? loneTasks.start(claimed) : startOne(claimed);
+    if (refusal === null) {
+      const end = attempts.waitForRenderer(claimed.task, claimed.running);
+      if (end !== null) {
+        mailbox.remove(claimed);
+        void ends.refused(claimed, { end });
+        return null;
+      }
+      return mustRunAlone(claimed.task) ? loneTasks.start(claimed) : startOne(claimed);
+    }
     if (refusal === 'loading') return access.heldUntil > now() ? access.heldUntil - now() : WHEN_SIGNALLED;
     mailbox.remove(claimed);
     void ends.refused(claimed, refusal);

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isRedirect } from '../fetch/http/redirect.ts';
-import type { OutcomeKind } from '../model/attempt.ts';
+import type { EngineName, OutcomeKind } from '../model/attempt.ts';
+import { isRendering } from '../model/engine-traits.ts';
 
 /**
  * What an attempt meant, asked by every part that draws a conclusion from one: the ladder (which method is next), the
@@ -105,8 +106,10 @@ export function isHostFault({ errorCode, statusCode }: AttemptEnd): boolean {
  * How an attempt that ended with this error is treated when it is none of the task's attempts: `now` when it was
  * cancelled here, `later` when this installation has to recover first. Null: it counts as an attempt.
  */
-export function repeatedWithoutCharge(code: ErrorCode): 'now' | 'later' | null {
+export function repeatedWithoutCharge(code: ErrorCode, engine: EngineName): 'now' | 'later' | null {
   if (code === 'CANCELLED' || code === 'SHUTTING_DOWN') return 'now';
+  // A browser of this installation is started again. A service of others may refuse every request for good.
+  if (code === 'BROWSER_UNAVAILABLE' && isRendering(engine)) return 'later';
   // Waiting does not install a browser.
   return ERRORS[code].exitCode === EXIT.environment && code !== 'NO_BROWSER' ? 'later' : null;
 }

@@ -26,7 +26,7 @@ export interface Queue {
   /**
    * Sends a request to a process that answers calls of this name and resolves to the answer; both are JSON and small, large things
    * travel as blobs. Rejects with what the handler rejected with when that is a ScrapifieError, with NO_WORKER when
-   * no process answers calls of this name, with TASK_TIMEOUT after `timeoutMs`, with CANCELLED when the signal says so,
+   * no process answers calls of this name (`details.isBegun` is true when the last one had begun the call), with TASK_TIMEOUT after `timeoutMs`, with CANCELLED when the signal says so,
    * and with BROWSERS_BUSY when no handler has begun the call within `startWithinMs`; it is never begun then.
    * A call whose worker dies goes to another one, and the call is asked again when the queue has lost it: the handler
    * is told that the call may have been begun before. One whose caller dies is not begun, and soon ended where it was.

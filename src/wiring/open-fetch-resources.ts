@@ -122,7 +122,8 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
   const renderOffer = (name: 'browser' | 'stealth'): Installation['engines'] => {
     const state = renderers.stateOf(name);
     if (state === 'missing') return [];
-    return [{ name, abilities: abilitiesOf(name), isAnswering: state === 'answering' }];
+    const isAnswering = state === 'answering';
+    return [{ name, abilities: abilitiesOf(name), isAnswering, isExpected: renderers.wasSeen(name) }];
   };
 
   return {
@@ -145,6 +146,7 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
       return known;
     },
     discover: renderers.discover,
+    awayOf: (name) => (name === 'browser' || name === 'stealth' ? renderers.awayOf(name) : null),
     offers() {
       const { engines } = this.installation();
       return renderers.hasDiscovered

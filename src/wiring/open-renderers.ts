@@ -1,3 +1,4 @@
+import type { RendererAway } from '../attempts/fetch-resources.ts';
 import type { Settings } from '../config/settings.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Engine } from '../fetch/engine.ts';
@@ -23,6 +24,10 @@ export interface Renderers {
   /** Looks for browsers or render workers. It takes a moment the first time, and again when the last lookup is old. */
   discover(): Promise<void>;
   engine(name: RenderName): Engine;
+  /** See FetchResources. */
+  awayOf(name: RenderName): RendererAway | null;
+  /** One of these renderers has shown pages, or could have, since this process began. */
+  wasSeen(name: RenderName): boolean;
   /**
    * Version of the browser on this machine, as it was launched last; null when pages are rendered elsewhere or not at
    * all.
@@ -52,8 +57,27 @@ export function openRenderers(parts: RenderersParts): Renderers {
 
 function ownRenderers({ settings, logger }: RenderersParts): Renderers {
   const browsers = openBrowsers(settings, logger);
+  /** A browser could not be started: since when, and until when none is asked for. */
+  let away: { readonly since: number; readonly until: number } | null = null;
+  const watched = (engine: Engine): Engine => ({
+    name: engine.name,
+    async fetch(request) {
+      try {
+        const response = await engine.fetch(request);
+        away = null;
+        return response;
+      } catch (error) {
+        if (isScrapifieError(error) && error.code === 'BROWSER_UNAVAILABLE') {
+          const now = performance.now();
+          away = { since: away?.since ?? now, until: now + (error.retryAfterMs ?? RELAUNCH_MS) };
+        }
+        throw error;
+      }
+    },
+    close: () => engine.close(),
+  });
   const engines: Readonly<Record<RenderName, Engine>> = limitConcurrency(
-    { browser: browsers.engine('browser'), stealth: browsers.engine('stealth') },
+    { browser: watched(browsers.engine('browser')), stealth: watched(browsers.engine('stealth')) },
     browsers.pagesAtOnce,
     settings.browserWaitMs,
   );
@@ -87,6 +111,11 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
       return looking;
     },
     engine: (name) => engines[name],
+    awayOf: () =>
+      away === null || performance.now() >= away.until
+        ? null
+        : { code: 'BROWSER_UNAVAILABLE', forMs: performance.now() - away.since },
+    wasSeen: () => browsers.found !== null,
     get browserVersion() {
       return browsers.found?.version ?? null;
     },
@@ -97,6 +126,8 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
 
 const NAMES: readonly RenderName[] = ['browser', 'stealth'];
 const LOOK_AGAIN_MS = 3_000;
+/** How long no other page asks for a browser of this process that did not start, unless the error says how long. */
+const RELAUNCH_MS = 10_000;
 
 function remoteRenderers({ settings, queue, blobs }: RenderersParts, transit: Blobs): Renderers {
   const seal = createCallSeal(settings.vaultKey, settings.vaultOldKeys);
@@ -111,12 +142,19 @@ function remoteRenderers({ settings, queue, blobs }: RenderersParts, transit: Bl
   let revision = 0;
   let looking: Promise<void> | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
+  const seen = new Set<RenderName>();
+  const awaySince = new Map<RenderName, number>();
   const count = async (): Promise<void> => {
     for (const name of NAMES) {
       // A queue that does not answer has no workers for us either.
       const before = workers[name];
       workers[name] = await engines[name].countWorkers().catch(() => 0);
       if (workers[name] > 0 !== before > 0) revision += 1;
+      if (workers[name] === 0) awaySince.set(name, awaySince.get(name) ?? performance.now());
+      else {
+        awaySince.delete(name);
+        seen.add(name);
+      }
     }
     lookedAt = performance.now();
   };
@@ -135,6 +173,11 @@ function remoteRenderers({ settings, queue, blobs }: RenderersParts, transit: Bl
       return looking;
     },
     engine: (name) => engines[name],
+    awayOf(name) {
+      const since = awaySince.get(name);
+      return since === undefined ? null : { code: 'NO_WORKER', forMs: performance.now() - since };
+    },
+    wasSeen: (name) => seen.has(name),
     browserVersion: null,
     browsers: null,
     async close() {
@@ -157,6 +200,8 @@ function eitherRenderers(own: Renderers, other: Renderers): Renderers {
       if (NAMES.some((name) => forName(name) === other)) await other.discover();
     },
     engine: (name) => forName(name).engine(name),
+    awayOf: (name) => forName(name).awayOf(name),
+    wasSeen: (name) => own.wasSeen(name) || other.wasSeen(name),
     get browserVersion() {
       return own.browserVersion;
     },

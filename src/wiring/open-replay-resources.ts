@@ -56,6 +56,7 @@ async function openReplayResources(
     installation: () => installation,
     offers: () => installation.engines,
     discover: async () => undefined,
+    awayOf: () => null,
     engine: () => engine,
     ownProxy: (url) => proxyEndpointFromUrl(url),
     manner: {

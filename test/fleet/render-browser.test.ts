@@ -179,13 +179,13 @@ describe('browser workers', { timeout: LIMIT_MS }, () => {
     await until(() => expect((browsers ?? []).filter(isAlive)).toEqual([]));
   });
 
-  test('when the only one is killed there is NO_WORKER', async () => {
+  test('when the only one is killed its pages have lost their browser', async () => {
     const only = await addWorker('one');
     const page = fetchPage('/held').catch((error: unknown) => error);
     await until(() => expect(held).toHaveLength(1));
     only.signal('SIGKILL');
     const error = await page;
-    expect(isScrapifieError(error) && error.code).toBe('NO_WORKER');
+    expect(isScrapifieError(error) && error.code).toBe('BROWSER_LOST');
   });
 
   test('without the browser that was named do not start', async () => {

@@ -187,13 +187,13 @@ describe('renders by workers in other processes', { timeout: 120_000 }, () => {
     expect(admittedAgain).toBe(1);
   });
 
-  test('with no worker, or none any more, there is NO_WORKER', async () => {
+  test('with no worker there is NO_WORKER, and a page that the last one had begun is a lost browser', async () => {
     expect(await codeOf(fetchPage('/inside'))).toBe('NO_WORKER');
     await startWorker('one');
     const page = codeOf(fetchPage('/held'));
     await until(() => expect(held).toHaveLength(1));
     children.get('one')?.kill('SIGKILL');
-    expect(await page).toBe('NO_WORKER');
+    expect(await page).toBe('BROWSER_LOST');
   });
 
   test('a render that is cancelled, or late, is ended in the worker, and the site sees it', async () => {

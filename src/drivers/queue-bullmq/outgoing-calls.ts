@@ -220,9 +220,15 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
     for (const name of new Set(those.map((each) => each.name))) {
       const { answerers: known, unsureForMs } = await answerers.count(name);
       if (known > 0 || unsureForMs > 0) continue;
-      for (const each of those) if (each.name === name) each.fail(noWorker(name));
+      const ofName = those.filter((each) => each.name === name);
+      const begun = await Promise.all(ofName.map(isBegun));
+      for (const [index, each] of ofName.entries()) each.fail(noWorker(name, begun[index]));
     }
   }
+
+  /** Whether a worker has taken the call up: BullMQ notes the time in the job then. */
+  const isBegun = ({ id, name }: Asked): Promise<boolean> =>
+    link.run(async (client) => (await client.hexists(queueOf(name).key(id), 'processedOn')) === 1);
 
   function lookRegularly(): void {
     look ??= setInterval(() => {
@@ -286,4 +292,5 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
 
 const closed = () => new ScrapifieError('QUEUE_UNAVAILABLE', 'The queue is closed.');
 const cancelled = () => new ScrapifieError('CANCELLED', 'The caller no longer waits for the answer.');
-const noWorker = (name: CallName) => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);
+const noWorker = (name: CallName, isBegun = false) =>
+  new ScrapifieError('NO_WORKER', `No worker answers ${name}.`, isBegun ? { details: { isBegun } } : {});

@@ -63,7 +63,9 @@ export class RedirectAnswers {
   async admitAgain(): Promise<void> {
     const { chain, request } = this.#options;
     if (request.admission === undefined) {
-      throw new ScrapifieError('NO_WORKER', `No other worker may repeat the request to ${chain.url.host}.`);
+      throw new ScrapifieError('NO_WORKER', `No other worker may repeat the request to ${chain.url.host}.`, {
+        details: { isBegun: true },
+      });
     }
     const { admission } = request;
     await this.#decide(chain.url, () => admission.again());

@@ -1,5 +1,5 @@
 import { guarded } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { CallClock } from '../../model/call-clock.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -10,6 +10,7 @@ import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
 import { bodyLimit } from '../http/body-sink.ts';
 import { RedirectChain } from '../http/redirect-chain.ts';
 import type { HeaderList } from '../http/request-headers.ts';
+import { browserLost } from '../render-errors.ts';
 import { fetchBlob, type Parcels } from './parcels.ts';
 import { RedirectAnswers } from './redirect-answers.ts';
 import { createRenderCalls, type RequestWithJar } from './render-calls.ts';
@@ -35,8 +36,8 @@ export interface RemoteEngineOptions {
  * An engine in other processes, asked through the queue: one call per site on the way. Everything about redirects and
  * cookies is decided here; a worker asks before it goes anywhere, and has the cookies of one site.
  *
- * Also throws NO_WORKER without a render worker, BROWSERS_BUSY when none is free in time, QUEUE_UNAVAILABLE and
- * BLOBS_UNAVAILABLE. When a worker dies,
+ * Also throws NO_WORKER without a render worker, BROWSER_LOST when the last one went away with the page, BROWSERS_BUSY when
+ * none is free in time, QUEUE_UNAVAILABLE and BLOBS_UNAVAILABLE. When a worker dies,
  * or Redis loses the call, another one makes the request again, a POST as well, after `admission.again` has admitted
  * it, and asks about its redirects again. A call that waited for a worker for longer than its admission is valid is
  * admitted again too.
@@ -98,7 +99,7 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
     try {
       return await Promise.race([ended, asking.then((answer) => collect(answer, request, ending.signal))]);
     } catch (error) {
-      throw answers.refusal === null ? error : answers.refusal.reason;
+      throw lostIfBegun(answers.refusal === null ? error : answers.refusal.reason);
     } finally {
       clock.end();
       signal?.removeEventListener('abort', onAbort);
@@ -187,6 +188,16 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
       for (const ending of running) ending.abort(closed(name));
     },
   };
+}
+
+/**
+ * A worker that went away while it showed the page is a lost browser: the page may be the cause, so it cannot be shown
+ * again without end, as pages are that no worker has begun.
+ */
+function lostIfBegun(error: unknown): unknown {
+  if (!isScrapifieError(error) || error.code !== 'NO_WORKER') return error;
+  const { isBegun } = (error.details ?? {}) as { readonly isBegun?: unknown };
+  return isBegun === true ? browserLost('its worker went away.', error) : error;
 }
 
 function closed(name: RenderName): ScrapifieError {

@@ -238,7 +238,9 @@ function isOver(admission: RenderCall['admission'], waitedMs: number): boolean {
 /** Resolves when the owner's gate has admitted one more request; rejects with its reason when the gate refuses. */
 async function admitAgain({ admission }: RenderCall, ask: Ask | null): Promise<void> {
   if (ask === null || admission === undefined) {
-    throw new ScrapifieError('NO_WORKER', 'A call that was begun before cannot be admitted again.');
+    throw new ScrapifieError('NO_WORKER', 'A call that was begun before cannot be admitted again.', {
+      details: { isBegun: true },
+    });
   }
   const question: AdmissionQuestion = { again: true };
   readAdmitted(await ask(question));

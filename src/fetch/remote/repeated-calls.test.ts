@@ -64,7 +64,7 @@ describe('a call that another worker may have begun', () => {
   test('is left to the owner to plan anew where the owner cannot be asked', async () => {
     const { url, order } = await siteWithGate();
     const { remote, queue, messages } = await openWith(REPEATED);
-    expect(await codeOfFailure(get(remote, url))).toBe('NO_WORKER');
+    expect(await codeOfFailure(get(remote, url))).toBe('BROWSER_LOST');
     const request = JSON.parse(messages[0] ?? '');
     const admission = { validMs: null };
     // Without `onQuestion`: the caller takes no questions.

@@ -45,6 +45,8 @@ export interface CrawlMetrics {
   committed(durationMs: number, tasks: number, kept: readonly CountedCompletion[]): void;
   robotsDenied(): void;
   retried(): void;
+  /** A URL waits on, because no browser shows pages for it at the moment. */
+  renderPutOff(code: string): void;
   /** The breaker of a host opened, and leaves the host alone for `pauseMs`. */
   breakerOpened(host: string, pauseMs: number): void;
   /** The breaker of a host closed after a probe. */
@@ -152,6 +154,12 @@ export function createCrawlMetrics(make: MetricMakers, shownHosts: number): Craw
     'URLs that a robots.txt did not allow.',
   );
   const retries = make.counter('scrapifie_retries_total', 'Attempts that will be made again later.');
+  const rendersPutOff = make.counter(
+    'scrapifie_renders_put_off_total',
+    'Times that a URL was put off because no render worker ran, or no browser could be started.',
+    ['code'],
+    [{ code: 'NO_WORKER' }, { code: 'BROWSER_UNAVAILABLE' }],
+  );
   const breakers = make.counter(
     'scrapifie_breaker_changes_total',
     'Times the circuit breaker of a host opened or closed.',
@@ -233,6 +241,7 @@ export function createCrawlMetrics(make: MetricMakers, shownHosts: number): Craw
     },
     robotsDenied: () => robotsDenials.inc(),
     retried: () => retries.inc(),
+    renderPutOff: (code) => rendersPutOff.inc({ code }),
     breakerOpened(host, pauseMs) {
       breakers.inc({ to: 'open' });
       if (openBreakers.size < MOST_BREAKERS) openBreakers.set(host, now() + pauseMs);

@@ -280,6 +280,32 @@ describe('after an attempt', () => {
       reason: 'plan.no-worker:browser',
     });
   });
+  test('a page that was tried with an engine that is away now waits for it, and so does one that needs one seen before', () => {
+    const silent = { ...BROWSER, isAnswering: false };
+    const timedOut = past('error', { engine: 'browser', errorCode: 'TASK_TIMEOUT', statusCode: null });
+    for (const engines of [[HTTP, silent], [silent]]) {
+      expect(step({ installation: { engines }, trace: [timedOut] })).toMatchObject({
+        engine: 'browser',
+        isRetry: true,
+      });
+    }
+    const shell = [past('needs-javascript', { statusCode: 200 })];
+    const expected = { ...silent, isExpected: true };
+    expect(step({ installation: { engines: [HTTP, expected] }, trace: shell })).toMatchObject({
+      engine: 'browser',
+      reason: 'plan.render:needs-javascript',
+    });
+    // A fleet that never had a render worker takes the page as it is.
+    expect(step({ installation: { engines: [HTTP, silent] }, trace: shell })).toMatchObject({
+      kind: 'stop',
+      code: null,
+    });
+    // One that answers comes first.
+    const consent = ['stealth'] as const;
+    expect(
+      step({ policy: { consent }, installation: { engines: [HTTP, expected, STEALTH] }, trace: shell }),
+    ).toMatchObject({ engine: 'stealth' });
+  });
   test('what happened before a redirect from another host says nothing here', () => {
     const trace = [past('blocked'), past('ok', { engine: 'browser', statusCode: 302 })];
     expect(step({ trace })).toMatchObject({ engine: 'http', reason: 'plan.cheapest' });

@@ -60,6 +60,8 @@ const PROBE_PAUSE_MS = 3_600_000;
 /**
  * The next attempt at a page, or why there is none. The first is the cheapest that is likely to work. An accident is
  * tried again the same method; only evidence against a method leads to a dearer one, and never to a cheaper.
+ *
+ * A later attempt may be planned with an engine that does not answer at the moment: the page then waits for it.
  */
 export function nextStep(input: LadderInput, now: number, random: () => number): LadderStep {
   const { request, policy, installation } = input;
@@ -73,11 +75,15 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
   if (last?.engine === 'replay')
     return stop(errorCodeOf(last), `plan.over:${last.errorCode ?? last.outcome}`);
   const possible = possibleMethods(request, policy, installation);
-  if ('code' in possible)
-    return last === undefined || evidence === null
-      ? stop(possible.code, possible.reason, possible.withheld)
-      : stop(errorCodeOf(last), possible.reason, possible.withheld);
-  if (last === undefined || evidence === null) return firstStep(input, possible.methods, now, random);
+  const isFirst = last === undefined || evidence === null;
+  if ('code' in possible) {
+    if (isFirst) return stop(possible.code, possible.reason, possible.withheld);
+    if (possible.silent.length === 0) return stop(errorCodeOf(last), possible.reason, possible.withheld);
+  } else if (isFirst) return firstStep(input, possible.methods, now, random);
+  const methods = 'code' in possible ? [] : possible.methods;
+  const awaited = possible.silent.filter(({ engine }) =>
+    installation.engines.some(({ name, isExpected }) => name === engine && isExpected === true),
+  );
 
   const made = chargedAttempts(input.trace);
   if (made >= request.maxAttempts) return stop(errorCodeOf(last), `plan.attempts-spent:${made}`);
@@ -87,14 +93,14 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
     // A browser reads responses that the parser of plain HTTP refuses.
     const rendered =
       last.errorCode === 'PROTOCOL_ERROR' && last.engine === 'http'
-        ? escalate(input, possible.methods, here, 'needs-javascript', now)
+        ? escalate(input, methods, awaited, here, 'needs-javascript', now)
         : null;
     if (rendered?.kind === 'attempt') return { ...rendered, reason: `plan.render:${cause}` };
-    if (!possible.methods.some((one) => isSameMethod(one, method)))
+    if (![...methods, ...possible.silent].some((one) => isSameMethod(one, method)))
       return stop(errorCodeOf(last), `plan.way-gone:${cause}`);
     return { ...attempt(method, `plan.retry:${cause}`, last.hasSolver ?? false), isRetry: true };
   }
-  const next = escalate(input, possible.methods, here, evidence, now);
+  const next = escalate(input, methods, awaited, here, evidence, now);
   if (next !== null) return next;
   const missing = missingConsents(input, evidence, possible.withheld);
   const note = missing.length === 0 ? '' : `; consent-required:${missing.join(',')}`;
@@ -120,8 +126,23 @@ function firstStep(
   return attempt(best, request.needs.length > 0 ? `plan.needs:${request.needs.join(',')}` : 'plan.cheapest');
 }
 
-/** The cheapest method that is proven on this host, else one step higher in everything that can be raised. Null when nothing can. */
+/**
+ * The cheapest method that is proven on this host, else one step higher in everything that can be raised. Where only engines
+ * that are away for a while could do that, the page waits for one of them. Null when nothing can.
+ */
 function escalate(
+  input: LadderInput,
+  methods: readonly FetchMethod[],
+  awaited: readonly FetchMethod[],
+  tried: readonly PastAttempt[],
+  evidence: MethodEvidence,
+  now: number,
+): LadderStep | null {
+  const step = escalateAmong(input, methods, tried, evidence, now);
+  return step ?? (awaited.length === 0 ? null : escalateAmong(input, awaited, tried, evidence, now));
+}
+
+function escalateAmong(
   { request, policy, installation, memory }: LadderInput,
   methods: readonly FetchMethod[],
   tried: readonly PastAttempt[],

@@ -31,6 +31,8 @@ export interface EngineOffer {
   readonly abilities: readonly Ability[];
   /** False when it is installed but no process takes its work at the moment. */
   readonly isAnswering: boolean;
+  /** Of one that does not answer: it has answered this process before, so pages that need it wait for it. */
+  readonly isExpected?: boolean;
 }
 
 /** The part of a request that decides how it can be made. */
@@ -71,6 +73,8 @@ export interface PlanRefusal {
   readonly reason: string;
   /** Consents that would open a method. */
   readonly withheld: readonly Consent[];
+  /** Methods of engines that do not answer at the moment. */
+  readonly silent: readonly FetchMethod[];
 }
 
 export type Possible =
@@ -78,6 +82,8 @@ export type Possible =
       readonly methods: readonly [FetchMethod, ...FetchMethod[]];
       /** Consents that would open further methods. */
       readonly withheld: readonly Consent[];
+      /** Methods of engines that do not answer at the moment. */
+      readonly silent: readonly FetchMethod[];
     }
   | PlanRefusal;
 
@@ -141,22 +147,27 @@ function findMethods(request: LadderRequest, policy: LadderPolicy, installation:
   }
   const reaching = consented.filter((offer) => tiers.some((tier) => canGoBy(offer, tier)));
   if (reaching.length === 0) return refusal('UNSUPPORTED_OPTION', 'plan.cannot:proxies');
-  const answering = reaching.filter(({ isAnswering }) => isAnswering);
-
-  const [first, ...others] = answering
-    .toSorted((one, other) => traitsOf(one.name).cost - traitsOf(other.name).cost)
-    .flatMap((offer) =>
-      identitiesFor(offer, request, policy.consent).flatMap((identity) =>
-        tiers
-          .filter((tier) => canGoBy(offer, tier))
-          .map((proxyTier): FetchMethod => ({ engine: offer.name, proxyTier, identity })),
-      ),
-    );
+  const methodsOf = (offers: readonly EngineOffer[]): FetchMethod[] =>
+    offers
+      .toSorted((one, other) => traitsOf(one.name).cost - traitsOf(other.name).cost)
+      .flatMap((offer) =>
+        identitiesFor(offer, request, policy.consent).flatMap((identity) =>
+          tiers
+            .filter((tier) => canGoBy(offer, tier))
+            .map((proxyTier): FetchMethod => ({ engine: offer.name, proxyTier, identity })),
+        ),
+      );
+  const silent = methodsOf(reaching.filter(({ isAnswering }) => !isAnswering));
+  const [first, ...others] = methodsOf(reaching.filter(({ isAnswering }) => isAnswering));
   if (first === undefined) {
-    return refusal('NO_WORKER', `plan.no-worker:${reaching.map(({ name }) => name).join(',')}`);
+    return { ...refusal('NO_WORKER', noWorkerReason(reaching.map(({ name }) => name))), silent };
   }
-  return { methods: [first, ...others], withheld };
+  return { methods: [first, ...others], withheld, silent };
 }
+
+/** Why a page has to wait for a process that runs one of the engines. */
+export const noWorkerReason = (engines: readonly EngineName[]): string =>
+  `plan.no-worker:${engines.join(',')}`;
 
 const ALL_CONSENTS: readonly Consent[] = ['robots', 'stealth', 'captcha', 'identity'];
 
@@ -164,6 +175,7 @@ const refusal = (code: ErrorCode, reason: string, withheld: readonly Consent[] =
   code,
   reason,
   withheld,
+  silent: [],
 });
 
 const canGoBy = ({ abilities }: EngineOffer, tier: string | null): boolean =>
