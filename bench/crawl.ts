@@ -6,7 +6,10 @@ import { ratios, rotated, type Sample, sampleOf } from './sample.ts';
 
 const PAGES = 4_000;
 const ROUNDS = 5;
-/** Whoever is quick has as many turns in a round, of which the middle one counts: one of a second and a half says little. */
+/**
+ * A contestant that is quick has as many turns in a round, of which the middle one counts: a single turn of a second
+ * and a half says little.
+ */
 const TURNS = 3;
 const LONG_SECONDS = 5;
 const QUICK = { pages: 500, rounds: 1 };

@@ -30,7 +30,7 @@ const MOST_GROWN_MB = 100;
 interface Side {
   readonly rows: number;
   readonly rowsPerSecond: number;
-  /** Of all threads: what others do on the machine does not count. */
+  /** CPU time of all threads: other programs on the machine do not count. */
   readonly cpuSeconds: number;
   readonly grownBytes: number;
   /** At a quarter, a half, three quarters and the end: memory that grows with the rows shows here. */

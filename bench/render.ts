@@ -18,7 +18,7 @@ const QUICK = { pages: 40, rounds: 1 };
 interface Runs {
   readonly name: string;
   readonly runs: Omit<Shown, 'texts'>[];
-  /** Of the last round. */
+  /** Texts of the pages in the last round. */
   texts: PageTexts | null;
 }
 

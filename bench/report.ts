@@ -33,7 +33,7 @@ export function figure(value: number): string {
   return value.toFixed(size >= 1 ? 2 : 3);
 }
 
-/** `1,204 (1,100–1,290)`. */
+/** Formats a sample as `1,204 (1,100–1,290)`: the median, and the range around it. */
 export function spread({ median, min, max }: Sample): string {
   return min === max ? figure(median) : `${figure(median)} (${figure(min)}–${figure(max)})`;
 }

@@ -42,7 +42,10 @@ export function slopeOf(points: readonly { readonly x: number; readonly y: numbe
   return rise / run;
 }
 
-/** `[0, 1, 2]` in round 0, `[1, 2, 0]` in round 1 …: nobody is always the one that finds the machine warm. */
+/**
+ * Returns `[0, 1, 2]` in round 0, `[1, 2, 0]` in round 1 and so on, so that no contestant always finds the machine
+ * warm.
+ */
 export function rotated<T>(items: readonly T[], round: number): T[] {
   const first = round % items.length;
   return [...items.slice(first), ...items.slice(0, first)];

@@ -85,7 +85,7 @@ interface KindFigures {
 interface SearchFigures {
   readonly name: string;
   readonly indexMsPerPage: number;
-  /** Of the file of SQLite; null where it is tables of a database. */
+  /** Size of SQLite's file; null for tables in a database. */
   readonly indexBytes: number | null;
   readonly kinds: readonly KindFigures[];
 }

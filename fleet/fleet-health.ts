@@ -33,7 +33,7 @@ function portOf(url: string): number {
 /** Memory by process id. A process that has ended meanwhile is left out. */
 async function residentBytes(pids: readonly number[]): Promise<Map<number, number>> {
   const args = ['-o', 'pid=,rss=', '-p', pids.join(',')];
-  // It fails when one of them has ended, and still tells about the others.
+  // `ps` fails when one of the processes has ended, and still prints the others.
   const { stdout } = await run('ps', args, { timeout: PS_MS }).catch((error: { stdout?: string }) => error);
   const lines = (stdout ?? '').split('\n').map((line) => line.trim().split(/\s+/).map(Number));
   return new Map(lines.flatMap(([pid, kib]) => (pid && kib ? [[pid, kib * 1_024] as const] : [])));

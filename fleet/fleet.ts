@@ -24,7 +24,7 @@ export interface FleetOptions {
   readonly dir: string;
   /** Left out: the full one. */
   readonly size?: FleetSize;
-  /** Of the proxy; 0, or left out, takes a free one. */
+  /** Port of the proxy; 0, or left out, takes a free one. */
   readonly port?: number;
   /** The same for every process; role, port, data folder and servers are the fleet's to choose. */
   readonly settings?: Readonly<Partial<Settings>>;
@@ -38,7 +38,7 @@ export interface FleetOptions {
 
 /** Servers, the processes of all roles, and a proxy before the APIs; all on this machine's own address. */
 export interface Fleet {
-  /** The proxy. */
+  /** Address of the proxy before the APIs. */
   readonly origin: string;
   readonly apiKey: string;
   readonly servers: FleetServers;

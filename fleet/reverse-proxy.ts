@@ -15,7 +15,7 @@ export interface ReverseProxyOptions {
 /**
  * One address before several that can do the same. Requests go round; bodies pass through as they come. When an
  * origin does not answer, the request goes to the next one if that cannot do anything twice: it only reads, or it
- * carries an idempotency key, or no connection came about. Otherwise the client hears 502. When there is nobody to
+ * carries an idempotency key, or no connection came about. Otherwise the client hears 502. When no origin is left to
  * ask: 503 with Retry-After.
  */
 export interface ReverseProxy {

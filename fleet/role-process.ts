@@ -18,7 +18,7 @@ export type RoleState = 'starting' | 'ready' | 'unready' | 'silent' | 'down' | '
 
 /** How one run of a process ended. */
 export interface ProcessExit {
-  /** Epoch milliseconds. */
+  /** When the process ended, in epoch milliseconds. */
   readonly at: number;
   /** When this run was launched. */
   readonly startedAt: number;
@@ -30,7 +30,7 @@ export interface ProcessExit {
 
 /** One process of the fleet. */
 export interface RoleProcess {
-  /** Such as `http-worker-2`. */
+  /** Name of the process, such as `http-worker-2`. */
   readonly name: string;
   readonly role: Role;
   /** 0 while it does not run. */
@@ -49,7 +49,7 @@ export interface RoleProcess {
   start(): Promise<void>;
   /** SIGTERM, and kill -9 when it takes too long. It stays down until it is started. */
   stop(): Promise<void>;
-  /** stop() and start(). */
+  /** Stops the process and starts it again. */
   restart(): Promise<void>;
   /** kill -9. A fleet that keeps its processes up starts it again by itself. */
   kill(): Promise<void>;
@@ -68,7 +68,7 @@ export interface RoleProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether it is started again when it ends without having been told to. */
   readonly isKeptUp: boolean;
-  /** Time for stop(). */
+  /** How long `stop` waits before it kills the process. */
   readonly stopMs: number;
 }
 

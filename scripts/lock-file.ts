@@ -51,7 +51,7 @@ export function entriesWithoutIntegrity(lock: LockFile): string[] {
     .sort();
 }
 
-/** `node_modules/a/node_modules/@b/c` is `@b/c`. */
+/** Returns the name of the package at a path: `@b/c` for `node_modules/a/node_modules/@b/c`. */
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 13);
 
 /** Such packages say by their name where they run: `binding-linux-x64-musl`. */

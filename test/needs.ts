@@ -15,7 +15,10 @@ export interface Needs {
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Of each target: the modules that use what it installs, by their paths, and the names of test files that do without importing it. */
+/**
+ * For each target, the modules that use what it installs, by their paths, and the names of test files that do without
+ * importing it.
+ */
 const USERS: Readonly<Record<Needs['targets'][number], { modules: RegExp; tests: RegExp }>> = {
   servers: {
     modules: /^fleet\/servers\//,

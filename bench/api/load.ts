@@ -77,7 +77,7 @@ async function client(): Promise<void> {
   while (performance.now() < endAt) await ask();
 }
 
-/** Sends what is due whenever the timer fires; nobody waits for an answer before sending the next. */
+/** Sends what is due whenever the timer fires, without waiting for earlier answers. */
 function paced(): Promise<void> {
   return new Promise((resolve) => {
     let underWay = 0;

@@ -17,7 +17,7 @@ interface JobView {
 export interface MeasuredCrawl {
   readonly pages: number;
   readonly pagesPerSecond: number;
-  /** Of the server, from the request to the end of the job. */
+  /** CPU time of the server, from the request to the end of the job. */
   readonly crawlCpuSeconds: number;
   /** The same, with everything that was done until all readers had read all events and the server was idle. */
   readonly cpuSeconds: number;

@@ -32,7 +32,7 @@ export interface PageCosts {
   readonly memoryBytes: Readonly<Record<string, number>>;
 }
 
-/** One of the two crawls. */
+/** The two kinds of crawls that are measured. */
 interface CrawlKind {
   readonly name: 'static' | 'rendered';
   readonly size: FleetSize;
@@ -80,7 +80,7 @@ async function measure(place: Place, kind: CrawlKind, { scratch, say }: BenchOpt
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
   const servers = await place.fresh();
-  // Of another size, and so with other pages: bodies that are equal would be stored once.
+  // The crawl that warms up has another size, and so other pages: equal bodies would be stored once.
   const warmUp = await spawnSite({ log: 'off', pages: Math.ceil(kind.pages / 4) + 1 });
   const site = await spawnSite({ log: 'off', pages: kind.pages });
   const settings = { ...liftedSettings(dir), browserPages: kind.concurrency };

@@ -38,9 +38,9 @@ export interface CapacityPlan {
   readonly kind: PageKind;
   readonly pagesPerSecond: number;
   readonly apis: number;
-  /** Of two vCPUs and 2 GB each. */
+  /** Number of workers with two vCPUs and 2 GB each. */
   readonly httpWorkers: number;
-  /** Of four vCPUs and 8 GB each. */
+  /** Number of workers with four vCPUs and 8 GB each. */
   readonly browserWorkers: number;
   readonly databaseVcpus: number;
   readonly databaseConnections: number;
@@ -58,7 +58,7 @@ export interface CapacityPlan {
     readonly database: number;
     readonly redis: number;
     readonly requests: number;
-    /** Of a million pages for a month, in both places. */
+    /** Storage of a million pages for a month, in both places. */
     readonly storage: number;
     readonly gateway: number;
     readonly total: number;

@@ -22,7 +22,7 @@ export type StoreCommand =
 
 export interface StoreAnswer {
   readonly seconds: number;
-  /** Of each commit. */
+  /** The time that each commit took. */
   readonly ms: readonly number[];
   readonly pages: number;
 }

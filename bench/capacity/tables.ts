@@ -5,7 +5,7 @@ import { ASSUMED_PRICES, type CapacityPlan, type PageKind, planCapacity } from '
 import type { SimulatedRun } from './simulation.ts';
 import type { CommitLoad } from './store-costs.ts';
 
-/** One simulated fleet. */
+/** The result for one simulated fleet. */
 export interface Simulated extends SimulatedRun {
   readonly workers: number;
   readonly shards: number;

@@ -2,7 +2,7 @@
 import { type Forest, logistic } from '../../src/extract/content/model/forest.ts';
 
 export interface Table {
-  /** Row after row. */
+  /** The values of all rows, row after row. */
   readonly rows: Float32Array;
   readonly width: number;
   /** Between 0 and 1. */

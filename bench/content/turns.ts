@@ -26,7 +26,7 @@ export interface ContentAnswer {
   readonly torn: TornCounts;
 }
 
-/** Somebody who finds the content of a page. */
+/** A program that finds the content of a page. */
 interface Contender {
   readonly name: string;
   /** The length of what was found. */

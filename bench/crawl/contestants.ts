@@ -93,7 +93,7 @@ function pythonWithScrapy(): string | undefined {
   return ['python3', '/usr/bin/python3'].find(hasScrapy);
 }
 
-/** Who takes part on this machine, and why somebody does not. */
+/** The contestants that run on this machine, and why the others do not. */
 export function contestants(): { list: readonly Contestant[]; missing: readonly string[] } {
   const list = [scrapifie, ceiling];
   const missing: string[] = [];

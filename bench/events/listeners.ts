@@ -7,7 +7,7 @@ export interface Listen {
   readonly path: string;
   readonly apiKey: string;
   readonly count: number;
-  /** Without compression. */
+  /** The stream is read without compression. */
   readonly isPlain: boolean;
 }
 export interface Listened {
@@ -22,7 +22,7 @@ export interface Listened {
 process.once('message', ({ port, path, apiKey, count, isPlain }: Listen) => {
   let [open, ended, bytes, pages] = [count, 0, 0, 0];
   for (let n = 0; n < count; n += 1) {
-    // One of them reads what the others only take.
+    // A single client parses what the others only receive.
     const isRead = n === 0;
     const headers = { 'x-api-key': apiKey, ...(isPlain ? {} : { 'accept-encoding': 'gzip' }) };
     const request = get({ port, path, headers, agent: false }, (response) => {

@@ -25,7 +25,7 @@ const MOST_GROWTH_MB = 10;
 const OFFERED = 500;
 const LOOKS = 20;
 
-/** What one PostgreSQL can do, for whoever reckons with several. */
+/** Rates of one PostgreSQL, from which those of several can be estimated. */
 export interface StoreRates {
   readonly claimsPerSecond: number;
   readonly completionsPerSecond: number;
@@ -37,7 +37,7 @@ interface Filled {
   readonly urls: number;
   readonly hosts: number;
   readonly redisBytes: number;
-  /** Of the database, once it was filled. */
+  /** Size of the database once it was filled. */
   readonly storeBytes: number;
   readonly samples: readonly FrontierAnswer[];
 }

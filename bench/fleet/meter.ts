@@ -31,7 +31,7 @@ export interface Usage {
   /** The size of the database with its indexes. */
   readonly databaseBytes: number;
   readonly s3Requests: number;
-  /** Those that write an object, which cost the most where requests are paid for. */
+  /** Requests that write an object, which cost the most where requests are paid for. */
   readonly s3Writes: number;
 }
 

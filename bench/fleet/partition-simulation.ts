@@ -90,7 +90,7 @@ const crawling: Table = {
       ...times.map(hours),
       figure((0.9 * world.urls) / at90),
       figure((world.sizes.length * SLICE_PAGES) / (capacity * stores) / 60),
-      // Of links that lead to another host.
+      // The share of links to other hosts that lead to another store.
       percent((stores - 1) / stores),
     ];
   }),

@@ -74,7 +74,7 @@ const BUCKETS = 1_024;
 export const byBuckets: Spread = (hashes, stores) => {
   const table = new Uint8Array(BUCKETS);
   for (let count = 2; count <= stores; count++) {
-    // From whoever has most, until the newcomer has as many as anybody.
+    // Buckets move from the store that has most, until the new store has as many as each of the others.
     const held = Array.from({ length: count }, (_, store) => table.filter((owner) => owner === store).length);
     while ((held[count - 1] ?? 0) < Math.floor(BUCKETS / count)) {
       const richest = held.indexOf(Math.max(...held));

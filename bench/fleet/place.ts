@@ -15,7 +15,7 @@ export interface Place {
   readonly postgres: PostgresServer;
   readonly redis: RedisServer;
   readonly s3: S3Server;
-  /** An empty database. */
+  /** Creates an empty database on the server. */
   freshDatabase(): Promise<{ readonly name: string; readonly url: string }>;
   /** An empty database, an empty bucket and an emptied Redis, as a fleet wants them. */
   fresh(): Promise<FleetServers & { readonly database: string }>;

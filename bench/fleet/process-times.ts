@@ -27,7 +27,7 @@ function timesOf(pid: string): ProcessTimes[] {
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return [];
   }
   // The name is in brackets and may itself have spaces and brackets.

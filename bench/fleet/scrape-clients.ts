@@ -16,7 +16,7 @@ export interface ScrapeLoad {
 }
 
 export interface ScrapeAnswer {
-  /** Of all answers, those while warming up included. */
+  /** Counts of all answers, those while warming up included. */
   readonly byStatus: Readonly<Record<string, number>>;
   /** Answers that are neither a page nor an honest 429 or 503, and requests without an answer. */
   readonly errors: number;

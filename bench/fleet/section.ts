@@ -1,6 +1,6 @@
 import type { Bar, Table } from '../part.ts';
 
-/** One of the questions that the part asks, answered. */
+/** The answer to one of the questions that this part asks. */
 export interface Section {
   readonly tables: readonly Table[];
   readonly bars: readonly Bar[];

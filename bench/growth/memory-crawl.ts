@@ -13,7 +13,7 @@ const LIMIT_MS = 3_600_000;
 export interface MemorySample {
   readonly pages: number;
   readonly rssBytes: number;
-  /** Of the main thread alone; the other threads have heaps of their own, all of them in the resident memory. */
+  /** Heap of the main thread alone; the other threads have heaps of their own, all of them in the resident memory. */
   readonly heapUsedBytes: number;
 }
 

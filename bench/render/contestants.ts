@@ -16,9 +16,9 @@ export interface Shown extends Pick<ChildRun, 'wallSeconds'> {
   readonly errors: number;
   /** As the crawler itself measured it, without the start of its process. */
   readonly seconds: number;
-  /** Of the program and its browser with all its processes. */
+  /** Memory of the program and its browser with all its processes. */
   readonly peakTreeBytes: number;
-  /** Null where nothing is stored. */
+  /** Texts of the stored pages; null for a contestant that stores none. */
   readonly texts: PageTexts | null;
 }
 

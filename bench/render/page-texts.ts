@@ -35,13 +35,13 @@ export function textOf(html: string): string {
 const byPath = (lines: readonly Line[]): PageTexts =>
   new Map(lines.map(({ url, html }) => [new URL(url).pathname, html === null ? '' : textOf(html)]));
 
-/** Of `pages.ndjson`. */
+/** Reads the texts from `pages.ndjson`. */
 export function textsOfLines(file: string): PageTexts {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   return byPath(lines.map((line) => JSON.parse(line) as Line));
 }
 
-/** Of a folder with one JSON file per page, as Crawlee keeps them. */
+/** Reads the texts from a folder with one JSON file per page, as Crawlee writes them. */
 export function textsOfFolder(folder: string): PageTexts {
   const files = readdirSync(folder).filter((name) => /^\d+\.json$/.test(name));
   return byPath(files.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Line));

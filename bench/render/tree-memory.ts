@@ -36,6 +36,6 @@ async function shareOf(pid: number): Promise<number> {
     const text = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1');
     return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1_024;
   } catch {
-    return 0; // It ended while we looked.
+    return 0; // The process ended while we looked.
   }
 }

@@ -33,7 +33,7 @@ export function guardGroup(child: ChildProcess, signal: 'KILL' | 'QUIT' | 'TERM'
   if (pid === undefined) return;
   const { stdin } = ensureGuard();
   stdin?.write(`+ ${pid} ${signal}\n`);
-  // A number that was given back may soon be somebody else's.
+  // The system may soon give the number of an ended process to another one.
   void once(child, 'exit').then(() => stdin?.write(`- ${pid}\n`));
 }
 
@@ -45,7 +45,7 @@ function ensureGuard(): ChildProcess {
   child.once('exit', () => {
     if (guard === child) guard = null;
   });
-  // It must not keep this process alive.
+  // The guard must not keep this process alive.
   child.unref();
   (child.stdin as { unref?: () => void } | null)?.unref?.();
   guard = child;

@@ -27,7 +27,7 @@ export async function startPgBouncer(options: PgBouncerOptions): Promise<PgBounc
   const { dir, serverUrl, poolMode, poolSize } = options;
   const command = await findProgram('pgbouncer', { says: /PgBouncer/ });
   const { hostname, port: serverPort, username, password } = new URL(serverUrl);
-  // It refuses to run as root, as PostgreSQL does.
+  // PgBouncer refuses to run as root, as PostgreSQL does.
   const user = await serverUser();
   const port = await freePort();
   await mkdir(dir, { recursive: true });

@@ -49,14 +49,14 @@ export async function startStandby(options: {
       promote: () => run('SELECT pg_promote()'),
       async holdBack() {
         await run('SELECT pg_wal_replay_pause()');
-        // It is only asked to, and does so when the next record comes.
+        // The standby is only asked to pause, and does so when the next record comes.
         await run(
           `DO $$ BEGIN WHILE pg_get_wal_replay_pause_state() <> 'paused' LOOP PERFORM pg_sleep(0.01); END LOOP; END $$`,
         );
       },
       goOn: () => run('SELECT pg_wal_replay_resume()'),
     },
-    // Getters stay getters.
+    // The properties are copied as they are, so that getters stay getters.
     Object.getOwnPropertyDescriptors(server),
   ) as PostgresStandby;
 }

@@ -18,7 +18,7 @@ export interface PostgresOptions {
 }
 
 export interface PostgresServer {
-  /** The database `scrapifie`. */
+  /** Address of the database `scrapifie`. */
   readonly url: string;
   /** The database `postgres`, for work on the server itself. Same user, who may do everything. */
   readonly adminUrl: string;
@@ -50,7 +50,7 @@ interface User {
 }
 
 const run = promisify(execFile);
-/** 15 or newer. */
+/** Matches the version of PostgreSQL 15 or later. */
 const VERSION = /PostgreSQL\) (?:1[5-9]|[2-9]\d)/;
 const OWNER = 'scrapifie';
 const INIT_MS = 60_000;
@@ -196,7 +196,7 @@ async function serverFolders(): Promise<string[]> {
   return folders.sort((a, b) => version(b) - version(a));
 }
 
-/** PostgreSQL refuses to run as root; whoever else one is, one stays. */
+/** Returns the user that PostgreSQL runs as, since it refuses to run as root; null keeps the current user. */
 export async function serverUser(): Promise<User | null> {
   if (process.getuid?.() !== 0) return null;
   const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);

@@ -23,7 +23,7 @@ export interface RedisServer {
   stop(): Promise<void>;
   /** Stops it when it is up, and starts it on the same port and data. */
   restart(): Promise<void>;
-  /** kill -9. */
+  /** Ends the server with `kill -9`. */
   kill(): Promise<void>;
   pause(): void;
   resume(): void;

@@ -2,7 +2,7 @@ import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } 
 
 /** An S3 server with one user and a bucket `scrapifie`. */
 export interface S3Server {
-  /** `http://key:secret@127.0.0.1:port/bucket?region=…` */
+  /** Address with the login: `http://key:secret@127.0.0.1:port/bucket?region=…`. */
   readonly url: string;
   /** The process that speaks S3; 0 while it is down. */
   readonly pid: number;
@@ -52,7 +52,7 @@ export async function makeBucket(account: S3Account, bucket: string): Promise<st
   const first = { Bucket: bucket, Key: 'first' };
   try {
     await client.send(new CreateBucketCommand({ Bucket: bucket })).catch((error: unknown) => {
-      // It is there already.
+      // A bucket that exists already can be used.
       if (!(error instanceof Error) || !/^Bucket(?:AlreadyExists|AlreadyOwnedByYou)$/.test(error.name))
         throw error;
     });

@@ -108,7 +108,8 @@ function launch(spec: ProcessSpec): ChildProcess {
   const log = openSync(spec.logFile, 'a');
   try {
     const child = spawn(spec.command, spec.args, {
-      // A group of its own: Ctrl-C is for whoever started us, who then stops servers in order.
+      // The server has a group of its own: Ctrl-C is for the program that started us, which then stops servers in
+      // order.
       detached: true,
       stdio: ['ignore', log, log],
       ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),

@@ -34,7 +34,7 @@ interface QuerySource {
   readonly legend: string;
 }
 
-/** Of 24 columns. */
+/** Widths of panels, in a dashboard of 24 columns. */
 const WIDTHS: Readonly<Record<PanelSource['kind'], number>> = {
   graph: 8,
   stacked: 8,
@@ -52,7 +52,7 @@ const HEIGHTS: Readonly<Record<PanelSource['kind'], number>> = {
   bars: 9,
 };
 const COLUMNS = 24;
-/** Of Grafana 11 and newer. */
+/** Version of the format that Grafana 11 and later read. */
 const SCHEMA_VERSION = 39;
 
 export function dashboardJson({ name, title, description, rows, inputs = [] }: DashboardSource): string {

@@ -175,7 +175,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
       shouldUpgradeCallback: ({ url = '', headers }) =>
         deps.upgrades?.(url) === true && headers.upgrade?.toLowerCase() === 'websocket',
     },
-    // Ours says so in the envelope.
+    // Our own hook answers 503 while the server closes, in the envelope that clients expect.
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
     // A path that cannot be decoded reaches no hook.

@@ -25,7 +25,7 @@ export const isFromAnyFolder = (name: (typeof settingNames)[number]): boolean =>
 const FROM_ANY_FOLDER: ReadonlySet<string> = new Set(
   settingNames.filter(isFromAnyFolder).map(environmentName),
 );
-/** Ours, and the standard ones that ours may be left to. */
+/** Variables of this program, and those of OpenTelemetry that stand in for them where its settings are left out. */
 const READ_BY_US = /^(?:SCRAPIFIE|OTEL)_\w+$/;
 
 /**

@@ -58,7 +58,7 @@ function subfolderGraph(folder: string, files: readonly SourceFile[]): Graph {
   return graph;
 }
 
-/** Null for files outside of the folder. */
+/** Returns null for a file outside of the folder. */
 function subfolderOf(folder: string, path: string): string | null {
   if (!path.startsWith(`${folder}/`)) return null;
   const rest = path.slice(folder.length + 1);

@@ -52,7 +52,7 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>, sk
   };
 
   contract<Blobs>(`blobs: ${name}`, opening, skips, (holds) => {
-    // A yes or no, because a printed difference of two bodies helps nobody.
+    // Returns a yes or no, because a printed difference of two bodies would be unreadable.
     const isKept = async (blobs: Blobs, blob: Blob) => {
       const bytes = await blobs.get(blob.hash);
       return bytes !== null && Buffer.compare(bytes, blob.bytes) === 0;
@@ -148,7 +148,7 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>, sk
           expect(await blobs.get(blob.hash)).toBeNull();
           await blobs.put([blob]);
           expect(await isKept(blobs, blob)).toBe(true);
-          // Also when nobody noticed the damage before the put.
+          // The damage is also repaired when the store had not noticed it before the put.
           await damage?.(blob.hash, spoil);
           await blobs.put([blob]);
           expect(await isKept(blobs, blob)).toBe(true);

@@ -10,7 +10,7 @@ export type PutRefusal =
 
 /** An object store that can be full: requests pass on to a real one, and PUTs are refused while it is told so. */
 export interface FullableS3 {
-  /** Of the same bucket and prefix, through this proxy. */
+  /** Address of the same bucket and prefix, through this proxy. */
   readonly url: string;
   /** Answers PUTs with this from now on; null lets them through. */
   refusePuts(refusal: PutRefusal | null): void;

@@ -14,7 +14,7 @@ const PATHS = [
   'broken',
   'title/0',
 ];
-/** Of these the playground shows everything it can; the rest are shown by the pages of a job, from the same parts. */
+/** The playground shows all parts of these pages; the rest are shown by the pages of a job, from the same parts. */
 const SCRAPED = ['html', 'notes.md', 'data.json'];
 
 /** Opens the pages themselves, as a careless dashboard would show them; returns what ran. */

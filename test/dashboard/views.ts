@@ -47,7 +47,7 @@ const view = (route: string, rest: string, address: (seed: Seed) => string, more
   press: null,
   ...more,
 });
-/** One that is the same whatever there is. */
+/** A view whose address is the same whatever the installation holds. */
 const at = (route: string, query = '', more: More = {}) =>
   view(route, query, () => (query === '' ? route : `${route}?${query}`), more);
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /** A process in a root folder of its own, started as a container engine starts one. */
 export interface Container {
-  /** Of its first process, as this machine counts. */
+  /** Id of the first process, as this machine counts. */
   readonly pid: number;
   readonly ended: Promise<number | null>;
   /** Both of its outputs so far. */

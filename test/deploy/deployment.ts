@@ -15,7 +15,7 @@ import { DUTIES } from '../../src/wiring/roles.ts';
 
 /** One way to run Scrapifie, as a file or a set of rendered manifests describes it. */
 export interface Deployment {
-  /** Such as `compose.fleet.yaml`. */
+  /** Name of the file, such as `compose.fleet.yaml`. */
   readonly name: string;
   readonly processes: readonly DeployedProcess[];
 }

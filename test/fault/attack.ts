@@ -38,7 +38,7 @@ export interface AttackReport {
 const API_KEY = 'sk_test_0123456789abcdef0123456789abcdef';
 const POLICY =
   'default: { rate: unlimited, concurrency: 8 }\ndomains: { 127.0.0.1: { consent: [identity] } }\n';
-/** Of one attack: a hostile site keeps its connection for as long as it may. */
+/** Time limit of one attack: a hostile site keeps its connection for as long as it may. */
 const TIMEOUT_MS = 20_000;
 const ATTACKS_AT_ONCE = 3;
 const SETTLE_MS = 15_000;

@@ -22,7 +22,7 @@ export interface ExportKillOptions {
   readonly exportsPerLife: number;
   /** Left out: all that are tried. */
   readonly specs?: readonly ExportKillSpec[];
-  /** Of the job that is exported. */
+  /** Number of pages of the job that is exported. */
   readonly pages: number;
   /** Decides what is exported, what is killed, and when. */
   readonly seed: number;
@@ -33,7 +33,10 @@ export interface ExportKillReport {
   readonly kills: number;
   readonly ready: number;
   readonly failed: number;
-  /** Of those that are ready, begun more than once because the process was killed; null in a fleet, whose files have no folder. */
+  /**
+   * Number of ready exports that were begun more than once because the process was killed; null in a fleet, whose
+   * files have no folder.
+   */
   readonly begunAgain: number | null;
   /** Exports whose file was served before all of them had ended. */
   readonly downloads: number;

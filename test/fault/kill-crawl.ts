@@ -15,7 +15,7 @@ export interface KillOptions {
   readonly kills: number;
   /** Decides when the kills come. */
   readonly seed: number;
-  /** Of the kills, how many come when the process has lived long enough to fetch suspected URLs alone. */
+  /** The share of the kills that come when the process has lived long enough to fetch suspected URLs alone. */
   readonly lateShare?: number;
   readonly say?: (line: string) => void;
 }

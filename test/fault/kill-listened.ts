@@ -53,7 +53,7 @@ export async function killListened(options: KillListenedOptions): Promise<KillLi
     allowPrivate: true,
     policyFile,
     logLevel: 'info',
-    // Of a fleet: after a kill the hosts wait for so long.
+    // After a kill the hosts of a fleet wait until the lease is over.
     hostLeaseMs: 5_000,
     ...place?.settings,
   };

@@ -31,7 +31,7 @@ export class ProcessHunt {
       process.kill(pid, 'SIGKILL');
       this.kills[prey] += 1;
     } catch {
-      // It ended while we looked.
+      // The process ended while we looked.
     }
   }
 
@@ -49,7 +49,7 @@ export class ProcessHunt {
     return pids;
   }
 
-  /** Those that still exist in any form, such as a zombie whom nobody has asked how it ended. */
+  /** Processes that still exist in any form, such as a zombie that its parent has not waited for. */
   left(): string[] {
     return [...this.seen]
       .filter(([pid, startedAt]) => startOf(pid) === startedAt)

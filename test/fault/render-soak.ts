@@ -32,9 +32,9 @@ export interface SoakReport {
 
 export interface MemoryMark {
   readonly pages: number;
-  /** Of this program, after a collection. */
+  /** Heap of this program, after a collection of garbage. */
   readonly heapBytes: number;
-  /** Of the browsers with all their processes. */
+  /** Memory of the browsers with all their processes. */
   readonly browserBytes: number;
 }
 
@@ -193,7 +193,10 @@ class Soak {
     if (renderers > most) this.problems.push(`${renderers} renderers for ${contexts} contexts`);
   }
 
-  /** When all is closed: no process, living or dead, and no folder. Orphans are buried by whoever adopts them. */
+  /**
+   * When all is closed, no process, living or dead, and no folder may be left. Orphans are waited for by the process
+   * that adopts them.
+   */
   async lookForLeftovers(): Promise<void> {
     await settled(() => this.hunt.left().length === 0);
     const left = this.hunt.left();

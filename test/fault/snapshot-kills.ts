@@ -99,7 +99,7 @@ function pagesIn(out: string): number {
   try {
     return readFileSync(join(out, 'pages.ndjson'), 'utf8').split('\n').length - 1;
   } catch {
-    // Not made yet.
+    // The crawl has not made the file yet.
     return 0;
   }
 }

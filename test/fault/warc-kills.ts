@@ -122,7 +122,7 @@ function archivesIn(dir: string): string[] {
       .filter((name) => name.endsWith('.warc.gz'))
       .sort();
   } catch {
-    // Not made yet.
+    // The crawl has not made the folder yet.
     return [];
   }
 }

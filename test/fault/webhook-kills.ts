@@ -108,7 +108,7 @@ interface DeliveryView {
   readonly endedAt: string | null;
 }
 
-/** Oldest first. */
+/** Returns all deliveries, the oldest first. */
 async function listDeliveries(processes: KilledProcesses, id: string, query = ''): Promise<DeliveryView[]> {
   const all: DeliveryView[] = [];
   let cursor: string | null = null;

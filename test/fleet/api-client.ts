@@ -26,7 +26,7 @@ export interface ApiClient {
   accept(path: string, body: unknown): Promise<string>;
   /** Resolves with the job once it has ended. */
   ended(id: string, timeoutMs?: number): Promise<Readonly<Record<string, unknown>>>;
-  /** All its pages. */
+  /** Resolves with all pages of a job. */
   pages(id: string): Promise<Readonly<Record<string, unknown>>[]>;
 }
 

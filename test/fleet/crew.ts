@@ -41,7 +41,7 @@ export interface Places {
 export interface CrewOptions {
   /** YAML of the policy file. */
   readonly policy?: string;
-  /** For every process. */
+  /** Settings of every process of the crew. */
   readonly settings?: MemberSettings;
   /** Left out: a place on the servers that all tests share. */
   readonly place?: Partial<Places>;
@@ -105,7 +105,7 @@ export async function gatherCrew(options: CrewOptions = {}): Promise<Crew> {
         },
         oddities,
       );
-      // Getters stay getters.
+      // The properties are copied as they are, so that getters stay getters.
       const crewMember = Object.defineProperties(
         { to: { postgres: postgres.line, redis: redis.line, s3: s3.line } },
         Object.getOwnPropertyDescriptors(member),

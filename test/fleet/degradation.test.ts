@@ -183,7 +183,7 @@ describe('while a server hangs', { timeout: LIMIT_MS }, () => {
 
 describe('while S3 is down', { timeout: LIMIT_MS }, () => {
   it('bodies are kept in PostgreSQL, can be read there, and are moved when it is back', async () => {
-    // All of them: whoever reaches it moves what the others have spilled.
+    // All processes are cut off, since a process that reaches S3 moves what the others have spilled.
     for (const one of [api, worker, scheduler]) one.to.s3.set('cut');
     // Pages that no other crawl has stored: what was kept before an outage cannot be read in it.
     const urls = SHOP_PATHS.map((path) => `${site.hostUrl(6)}${path}`);
@@ -290,7 +290,7 @@ describe('SIGTERM while every server hangs', { timeout: LIMIT_MS }, () => {
     const ending = [api, worker];
     for (const { to } of ending) for (const line of [to.postgres, to.redis, to.s3]) line.set('silent');
     for (const one of ending) one.signal('SIGTERM');
-    // One that takes longer ends with another code.
+    // A process that takes longer ends with another code.
     for (const one of ending) expect(await one.ended, one.output()).toBe(0);
   });
 });

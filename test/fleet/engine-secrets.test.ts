@@ -18,7 +18,7 @@ import { monitorRedis, type RedisMonitor } from './redis-monitor.ts';
 const LIMIT_MS = 240_000;
 const plain = (name: string) => `cnry-${name}-${randomUUID()}`;
 
-/** Those of the operator. */
+/** Secrets that the operator brings. */
 const OURS = {
   apiKey: plain('api-key'),
   vaultKey: randomBytes(32).toString('hex'),
@@ -31,7 +31,7 @@ const OURS = {
   remotePassword: plain('remote-password'),
   remoteToken: plain('remote-token'),
 };
-/** Those that accounts bring. */
+/** Secrets that accounts bring. */
 const THEIRS = {
   vaultPassword: plain('vault-password'),
   vaultToken: plain('vault-token'),

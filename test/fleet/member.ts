@@ -65,7 +65,7 @@ export interface Oddities {
   readonly canStep?: boolean;
   /** File with a certificate that it trusts besides those that everybody does. */
   readonly trusts?: string;
-  /** It dies in this way when the response of the URL arrives: see `test/fault/poison.ts`. */
+  /** The process dies in this way when the response of the URL arrives: see `test/fault/poison.ts`. */
   readonly poison?: { readonly url: string; readonly way: string };
 }
 

@@ -9,9 +9,9 @@ const program = (name: string) => fileURLToPath(new URL(`../fault/nemesis/${name
 const LIMIT_MS = 480_000;
 const SIZE = ['--pages', '200', '--hosts', '20', '--rate', '3', '--jobs', '2'];
 /**
- * Of all kinds, those that come first in the order of one seed: every run of the tests has the same faults. `make fault`
- * has all of them at full size with another seed each time, and builds without a safeguard that the checker has to find
- * out; check.test.ts shows what the checker objects to.
+ * The faults are those that come first in the order of one seed, so that every run of the tests has the same. `make
+ * fault` has all of them at full size with another seed each time, and builds without a safeguard that the checker
+ * has to find out; check.test.ts shows what the checker objects to.
  */
 const SEED = '20261118';
 const FAULTS = ['--faults', '6', '--least-kinds', '5', '--every', '2', '--longest', '10', '--minutes', '1'];

@@ -119,7 +119,7 @@ function descendantsOf(pid: number): number[] | null {
           ?.split(' ');
         parents.set(Number(name), Number(fields?.[1]));
       } catch {
-        // It has just ended.
+        // The process has ended while we looked.
       }
     }
   } catch {

@@ -20,14 +20,14 @@ const ROLE = `canary_${randomUUID().replaceAll('-', '')}`;
 const secret = (name: string) => `cnry-${name}/${randomUUID()}@x`;
 const plain = (name: string) => `cnry-${name}-${randomUUID()}`;
 
-/** Those of the installation. */
+/** Secrets of the installation itself. */
 const OURS: Canaries = {
   databasePassword: secret('database'),
   redisPassword: secret('redis'),
   s3Secret: new URL(inject('s3Url')).password,
   apiKey: plain('api-key'),
 };
-/** Those that come with requests. */
+/** Secrets that come with requests. */
 const THEIRS: Canaries = {
   authorization: plain('authorization'),
   apiKeyHeader: plain('api-key-header'),

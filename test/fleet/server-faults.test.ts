@@ -63,7 +63,7 @@ describe('PostgreSQL', () => {
     cleanUps.push(server.stop);
     const url = await server.createDatabase('Some "name"');
     const client = new Client({ connectionString: url });
-    // It tells of the message and then of the connection.
+    // The client emits an error for the message and another one for the connection.
     client.on('error', () => {});
     await client.connect();
     const dropped = once(client, 'error');

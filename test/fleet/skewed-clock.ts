@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Loaded before the program and in each of its threads: from then on its wall clock is ahead by what the variable says,
- * and by what the file says that the other one names. The file may change at any time, which sets the clock of the
- * running program. Clocks that nobody can set (`performance.now`, timers) stay as they are.
+ * Loaded before the program and in each of its threads: from then on its wall clock is ahead by what the variable
+ * says, and by what the file says that the other one names. The file may change at any time, which sets the clock of
+ * the running program. Clocks that cannot be set (`performance.now`, timers) stay as they are.
  */
 const skewMs = Number(process.env.TEST_CLOCK_SKEW_MS ?? 0);
 const stepFile = process.env.TEST_CLOCK_STEP_FILE;

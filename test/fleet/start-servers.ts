@@ -11,7 +11,7 @@ declare module 'vitest' {
     /** PostgreSQL of the fleet; its user may create databases. Empty in the embedded profile, as are the others. */
     postgresUrl: string;
     redisUrl: string;
-    /** `http://key:secret@host:port/bucket?region=…` */
+    /** Address with the login: `http://key:secret@host:port/bucket?region=…`. */
     s3Url: string;
   }
 }

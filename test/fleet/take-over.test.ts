@@ -87,7 +87,7 @@ async function expectWhole(job: string, hosts: number): Promise<void> {
 
 describe('hosts whose owner fails', { timeout: LIMIT_MS }, () => {
   it('are taken over in under a minute, politely, and the owner that comes back changes nothing', async () => {
-    // One host each: whoever has room for one leaves the others to the others.
+    // Each worker has room for one host, so that it leaves the others to the other workers.
     const workers = await Promise.all([1, 2, 3, 4].map(() => crew.add('http-worker', { maxHosts: 1 })));
     const job = await crawlOf([1, 2, 3, 4]);
     let byPid = new Map<number, number>();
@@ -113,7 +113,7 @@ describe('hosts whose owner fails', { timeout: LIMIT_MS }, () => {
       const waiting = [...firstOwners].filter(([key, pid]) => failed.has(pid) && owned.get(key) === pid);
       expect(waiting).toEqual([]);
     });
-    // They come back while the heir is at work.
+    // The former owners come back while the new one is at work.
     stopped.signal('SIGCONT');
     withoutStore.to.postgres.set('open');
     withoutRedis.to.redis.set('open');
@@ -141,7 +141,7 @@ describe('a restart of every process in turn', { timeout: LIMIT_MS }, () => {
       old.signal('SIGTERM');
       expect(await old.ended, old.output()).toBe(0);
       expect(old.lines('stopped')).toHaveLength(1);
-      // It has let go of its hosts, so that the next owner need not wait for its leases.
+      // The process has released its hosts, so that the next owner need not wait for its leases.
       expect([...(await owners()).values()]).not.toContain(old.pid);
       heir = await crew.add('http-worker');
     }

@@ -19,7 +19,7 @@ export interface ApiAnswer {
 /** A world with its HTTP API in front, called with the key that the first start made. */
 export interface ApiWorld extends World {
   readonly api: FastifyInstance;
-  /** Of the key. */
+  /** Secret of the API key. */
   readonly secret: string;
   /** The answer as it came, for what is not the one envelope. */
   send(options: InjectOptions): Promise<LightMyRequestResponse>;
@@ -27,7 +27,7 @@ export interface ApiWorld extends World {
   post(url: string, payload: unknown): Promise<ApiAnswer>;
 }
 
-/** `extendMcp`: see ApiDeps. */
+/** `extendMcp` has the same meaning as in `ApiDeps`. */
 export type ApiWorldOptions = WorldOptions & Pick<ApiDeps, 'extendMcp'>;
 
 export async function openApiWorld({ extendMcp, ...options }: ApiWorldOptions = {}): Promise<ApiWorld> {

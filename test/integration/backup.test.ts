@@ -26,7 +26,7 @@ const opened: Scraper[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'scrapifie-backup-'));
   held = await startHeldSite();
-  // Of the fleet profile: hosts of a restored store wait for the leases of the former one.
+  // In the fleet profile, hosts of a restored store wait for the leases of the former one.
   world = await openWorld({ site: { pages: PAGES }, settings: { hostLeaseMs: 5_000 } });
 });
 afterEach(async () => {

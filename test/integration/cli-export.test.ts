@@ -92,7 +92,7 @@ describe('exports on the command line', { timeout: 240_000 }, () => {
       async () => expect((await first.call(`/v1/jobs/${job}`)).finishedAt).not.toBeNull(),
       WAIT,
     );
-    // One that is written before it was seen at work is followed by another.
+    // An export that is ready before it was seen at work is followed by another.
     const id = await vi.waitFor(async () => {
       const spec = { type: 'raw', format: 'markdown' };
       const { id: begun } = await first.call(`/v1/jobs/${job}/exports`, spec);

@@ -61,7 +61,7 @@ describe('history', () => {
     expect(hat.map(({ timesSeen }) => timesSeen)).toEqual([2, 1]);
     const seen = await history(`${origin}/hat`, '--sightings');
     expect(seen.map(({ hash }) => hash)).toEqual([hat[0]?.hash, hat[1]?.hash, hat[0]?.hash]);
-    // The price has changed back: the last change is the one to what is there now.
+    // The price has changed back: the last change is the one to the current price.
     const change = await runCommand(['diff', `${origin}/hat`, '--data-dir', out]);
     expect(change.stdout).toContain('[-91-]{+19+}');
     // Not modified, or with another token only: a sighting each.

@@ -75,7 +75,7 @@ test('a crawl fetches each page exactly once and stores it as it was sent', asyn
 
 test('the ledger says of each URL where it was found, how deep, and what became of it', async () => {
   const start = world.site.hostUrl(1);
-  // One at a time, so that pages are visited in the order of their distance.
+  // Pages are fetched one at a time, so that they are visited in the order of their distance.
   const job = await world.crawlNow({ urls: [`${start}/big/`], sitemap: 'skip', concurrency: 1 });
   const ledger = byPath(await world.ledger(job));
   const wanted = depths();

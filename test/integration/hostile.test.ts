@@ -13,7 +13,10 @@ const WITH_LIMIT = Object.keys(HOSTILE_PATHS).filter(
   (path) => !path.startsWith('/page') && !UNTIL_TIMEOUT.includes(path),
 );
 
-/** Of responses that a limit ends, and of those that only time ends: failures of one host must not hold up the other. */
+/**
+ * One site has the responses that a limit ends, the other those that only time ends: failures of one host must not
+ * hold up the other.
+ */
 let sites: readonly HostileSite[] = [];
 let scraper: Scraper;
 beforeAll(async () => {

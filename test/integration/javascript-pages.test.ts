@@ -30,7 +30,7 @@ const story = ({ trace }: ScrapeResult): string[] =>
 
 const seen = SCRIPTED.filter(({ isHarmful, name }) => isHarmful !== true && name !== 'never-loaded');
 
-/** What the trace should tell of a first visit to a host that nobody knows yet. */
+/** The trace that is expected of the first visit to a host that is not known yet. */
 function firstStory({ plain, actions }: ScriptedCase): (string | RegExp)[] {
   if (actions !== undefined) return [/^browser plan\.needs:\S*actions\S* ok$/];
   if (plain === 'ok') return ['http plan.cheapest ok'];
@@ -137,7 +137,7 @@ test(
     const job = await world.batchNow({ urls, options: { formats: ['html'] } });
     expect(job.counters).toMatchObject({ pages: 20, failed: 0 });
     const entries = await world.ledger(job);
-    // One may have been the probe.
+    // A single page may have been the probe of a cheaper way.
     expect(entries.filter(({ attempts }) => attempts.length > 1).length).toBeLessThanOrEqual(1);
     for (const page of await world.pages(job)) expect(page.html).toContain('€');
   },

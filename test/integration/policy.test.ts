@@ -65,7 +65,7 @@ test('an opt-out takes effect at once', async () => {
   expect(ended.counters.open).toBe(0);
   expect(ended.counters.denied).toBeGreaterThan(50);
   expect(ended.counters.pages + ended.counters.denied).toBe(ended.counters.known);
-  // Whoever was about to send a request when it came has sent it by the time the next job is refused.
+  // A request that was about to be sent when the change came has been sent by the time the next job is refused.
   const later = await world.batchNow({ urls: [`${host}/big/99`] });
   const heard = world.paths(host);
   expect((await world.ledger(later))[0]).toMatchObject({ state: 'denied' });

@@ -86,7 +86,7 @@ describe.concurrent('as the server sees it', () => {
     const entries = await heard(2, since);
     expect(pathsOf(entries)).toHaveLength(50);
     expectAtMost(10, entries);
-    // It is a rate and no more caution than that: without it the host would get two a second.
+    // The host gets the rate and not less: without the policy it would get two requests a second.
     expect(mostPerSecond(entries)).toBeGreaterThan(2);
   });
 

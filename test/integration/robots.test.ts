@@ -133,7 +133,7 @@ test('a robots.txt that never comes does not keep the platform from closing', as
   const job = await own.batch({ urls: [url] });
   await vi.waitFor(() => expect(own.heard(url)).toHaveLength(1), { timeout: 20_000 });
   const again = await own.reopen();
-  // It was our doing, so the host is not to blame: the file is asked for again.
+  // The platform itself ended the request, so the host is not to blame: the file is requested again.
   await vi.waitFor(() => expect(own.heard(url)).toHaveLength(2), { timeout: 20_000 });
   expect(await again.look(job)).toMatchObject({ finishedAt: null, counters: { open: 1, failed: 0 } });
   await again.close();

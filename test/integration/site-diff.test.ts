@@ -352,7 +352,7 @@ describe('with snapshots', () => {
     readonly items: readonly { readonly id: string; readonly price: number | null }[];
   }
   const get = async (url: string) => (await world.call({ url })).body.data as unknown;
-  /** The newest first. */
+  /** Returns the history of a page, the newest entry first. */
   const historyOf = async (path: string) =>
     ((await get(`/v1/pages?url=${encodeURIComponent(site.origin + path)}`)) as Answer).items;
 

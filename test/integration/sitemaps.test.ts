@@ -100,7 +100,7 @@ describe('a map', () => {
   });
 
   test('has the titles of an earlier crawl for URLs that only a sitemap names', async () => {
-    // One in which nothing was crawled yet: other tests crawl the same host.
+    // The world is a new one, in which nothing was crawled yet: other tests crawl the same host.
     const fresh = await openWorld({ site: { pages: 40 } });
     try {
       const start = fresh.site.urlOf('sitemaps', '/');

@@ -52,7 +52,7 @@ export const NAMED_BY_CALLER: ReadonlySet<string> = new Set([
 
 const CANARY_PAGE = 'https://canary.example/';
 
-/** Of the same length, so that answers that repeat them are as long. */
+/** An id that no job has, as long as a real one, so that answers that repeat the id have the same length. */
 const MISSING_JOB = '01900000-0000-7000-8000-000000000000';
 
 const endedJob: Maker = {

@@ -1,7 +1,7 @@
 import { fromJsonSchema, type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { text } from '../../src/mcp/tool.ts';
 
-/** One red pixel. */
+/** A PNG of one red pixel. */
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 /** The header of a sound without samples. */

@@ -24,7 +24,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const INSTALL_MS = 900_000;
 const RUN_MS = 60_000;
 const MOST_BYTES = 3_500_000;
-/** The id of the user `nobody`, to whom no file belongs. */
+/** The id of a user to whom no file belongs. */
 const NOBODY = 65_534;
 const KEY = 'key-of-the-package-0123456789abcdef';
 /** What the package may have; a test, a fixture or a source map in it would be of no use to anyone. */
@@ -66,7 +66,7 @@ beforeAll(async () => {
 }, INSTALL_MS);
 afterAll(async () => {
   await site.close();
-  // Thousands of files.
+  // Removing a folder with thousands of files takes long.
   rmSync(folder, { recursive: true, force: true });
 }, INSTALL_MS);
 

@@ -316,7 +316,7 @@ async function workOn(
     );
   }
   await store.releaseHost(lease, HOST_STATE, 0);
-  // The sweep's part: tasks that came after the last claim were told to nobody.
+  // As the sweep does: tasks that came after the last claim were not announced.
   const due = await store.offerHosts(100);
   await queue.offer(
     'scrape-http',

@@ -135,7 +135,7 @@ describe('property 39: no credential reaches a log or a metric', () => {
       'privateKey',
     ],
   );
-  /** Of a value in quotes the end is always known, whatever is in it. */
+  /** The end of a value in quotes is always known, whatever the value is. */
   const quotable = fc.tuple(secret, fc.string()).map(([value, other]) => `${value}${other}hush`);
   const parameterName = fc.constantFrom(
     'token',

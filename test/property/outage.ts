@@ -1,7 +1,7 @@
 /** `away`: every call fails at once. `silent`: no call is answered before the outage is over. */
 export type OutageKind = 'away' | 'silent';
 
-/** Takes a part away from whoever uses it through `wrap`, and brings it back. */
+/** Takes a part away from the callers that use it through `wrap`, and brings it back. */
 export interface Outage {
   begin(kind: OutageKind): void;
   end(): void;

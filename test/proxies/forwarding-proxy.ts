@@ -7,9 +7,9 @@ import { listening } from './listening.ts';
 import { speakSocks } from './socks-dialogue.ts';
 
 /**
- * `forward` does what it is for; all others go wrong once somebody asks for a target:
- * `silent` never answers, `hang-up` closes, `swallow` says yes and lets nothing through, `garble` says yes and talks
- * nonsense, `gateway-error` blames whatever lies behind it.
+ * `forward` does what it is for; all others go wrong once a client asks for a target: `silent` never answers,
+ * `hang-up` closes, `swallow` says yes and lets nothing through, `garble` says yes and talks nonsense,
+ * `gateway-error` blames whatever lies behind it.
  */
 export type Behaviour = 'forward' | 'silent' | 'hang-up' | 'swallow' | 'garble' | 'gateway-error';
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Of the paths only their places in the SQL matter for the names of the tests. */
+/** The names of the tests show only where the paths stand in the SQL, so any paths will do. */
 const NAMES = escapesOf({
   ...{ otherFile: '/1', otherFolder: '/2', csvFile: '/3', ownFile: '/4', newFile: '/5', otherAccount: '6' },
 }).map(({ name }) => name);

@@ -62,7 +62,7 @@ const BROKEN: More = { otherCodes: ['CONNECTION_RESET'] };
  * than a second.
  */
 export const NASTY: readonly NastyCase[] = [
-  // Redirects
+  // Pages that answer with redirects.
   good('/redirects/chain/5', 'five redirects', { finalPath: '/redirects/chain/0' }),
   good('/redirects/chain/3?301', 'three permanent redirects', { finalPath: '/redirects/chain/0' }),
   good('/redirects/relative', 'relative location', { finalPath: '/redirects/end' }),
@@ -101,7 +101,7 @@ export const NASTY: readonly NastyCase[] = [
   bad('/redirects/metadata', 'ADDRESS_REFUSED', 'to a cloud metadata address', { requires: 'guard' }),
   bad('/redirects/private', 'ADDRESS_REFUSED', 'to a private address', { requires: 'guard' }),
 
-  // Slow and endless
+  // Pages that are slow or endless.
   good('/slow/late/300', 'headers after 300 ms'),
   good('/slow/body/500', 'body over 500 ms'),
   bad('/slow/no-head', 'HEADERS_TIMEOUT', 'never answers', LATE),
@@ -124,7 +124,7 @@ export const NASTY: readonly NastyCase[] = [
     otherCodes: ['PROTOCOL_ERROR', 'TASK_TIMEOUT', 'BODY_LIMIT_EXCEEDED'],
   }),
 
-  // Unusual but right
+  // Answers that are unusual but correct.
   good('/protocol/http-1.0', 'HTTP/1.0 without a length'),
   good('/protocol/until-close', 'no length, ends with the connection'),
   good('/protocol/chunked', 'two chunks'),
@@ -152,7 +152,7 @@ export const NASTY: readonly NastyCase[] = [
   good('/protocol/bad-version', 'HTTP/7.3', LENIENT),
   good('/protocol/bad-header', 'a header line without a colon', LENIENT),
 
-  // Wrong
+  // Answers that break the protocol.
   bad('/protocol/too-short', 'CONNECTION_RESET', 'fewer bytes than declared', CUT),
   bad('/protocol/no-last-chunk', 'CONNECTION_RESET', 'no last chunk', CUT),
   bad('/protocol/half-chunk', 'CONNECTION_RESET', 'ends within a chunk', CUT),
@@ -177,7 +177,7 @@ export const NASTY: readonly NastyCase[] = [
   bad('/protocol/resets-in-body', 'CONNECTION_RESET', 'resets within the body'),
   bad('/protocol/resets-in-chunk', 'CONNECTION_RESET', 'resets between chunks'),
 
-  // Encodings
+  // Answers with content encodings.
   ...[
     'gzip',
     'x-gzip',
@@ -211,10 +211,10 @@ export const NASTY: readonly NastyCase[] = [
   bad('/encodings/bomb-zstd', 'BODY_LIMIT_EXCEEDED', '256 MB from 8 KB'),
   bad('/encodings/bomb-nested', 'BODY_LIMIT_EXCEEDED', 'a bomb in a bomb', { otherCodes: ['BAD_ENCODING'] }),
 
-  // Characters
+  // Pages in many character sets.
   ...Object.entries(CHARSETS).map(([name, { title, note }]) => good(`/charsets/${name}`, note, { title })),
 
-  // Failing and recovering
+  // Pages that fail, and recover later.
   good('/again/429/seconds/2', '429 with Retry-After: 1, twice', { requires: 'retries' }),
   good('/again/429/date/1', '429 with a date, once', { requires: 'retries' }),
   good('/again/429/past/1', '429 with a date in the past', { requires: 'retries' }),
@@ -233,7 +233,7 @@ export const NASTY: readonly NastyCase[] = [
   status(418, '/content/418', 'an unusual status'),
   bad('/content/403', 'HTTP_ERROR', 'forbidden', { statusCode: 403, otherCodes: ['BLOCKED'] }),
 
-  // Content
+  // Pages whose content is unusual.
   row(
     '/content/soft-404',
     '200 that says it was not found',

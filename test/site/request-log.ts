@@ -15,13 +15,13 @@ export interface LogEntry {
   readonly notBefore: number;
   /** The Host header as it was sent. */
   readonly host: string;
-  /** Path and query. */
+  /** Path and query of the request. */
   readonly path: string;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** Requests of this host that were under way when this one arrived, itself included. */
   readonly inFlight: number;
-  /** Of the connection, at the other end; 0 when nobody said. */
+  /** Port of the client; 0 when it is not known. */
   readonly remotePort: number;
   /** When it was answered or given up; null while it is under way. */
   readonly endedAt: number | null;
@@ -57,7 +57,7 @@ export interface Counts {
   readonly total: number;
   /** Requests to URLs that came after the limit of distinct URLs. */
   readonly uncounted: number;
-  /** Requests by `http://host/path?query`. */
+  /** Number of requests for each URL, by `http://host/path?query`. */
   readonly urls: Readonly<Record<string, number>>;
 }
 

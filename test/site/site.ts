@@ -26,7 +26,7 @@ export interface SiteOptions {
 
 /** Addresses of the test web, the same whether it runs in this process or another. */
 export interface SiteAddresses {
-  /** Of the default host, without a slash at the end. */
+  /** Address of the default host, without a slash at the end. */
   readonly url: string;
   readonly port: number;
   /** A path on a virtual host by its name in the host table, or on `default`. */

@@ -250,7 +250,10 @@ async function load(browser: Browser, from: URL, body: string | null): Promise<S
   throw new Failure('Error solving the challenge. Message: unknown error: net::ERR_TOO_MANY_REDIRECTS\\n');
 }
 
-/** It unquotes names and values, which leaves a plus as it is, and has a form submit them, which encodes it. */
+/**
+ * Does what FlareSolverr does: it unquotes names and values, which leaves a plus as it is, and has a form submit
+ * them, which encodes the plus.
+ */
 function formSubmitted(postData: string): string {
   const form = new URLSearchParams();
   for (const pair of postData.replace(/^\?/, '').split('&')) {

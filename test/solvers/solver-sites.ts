@@ -13,7 +13,7 @@ export interface Manners {
   busyFor: number;
   /** Tasks end with this code. */
   failsWith: string | null;
-  /** So many requests from now on end in 503 with a page of somebody in between. */
+  /** So many requests from now on end in 503 with a page of a proxy in between. */
   outages: number;
   /** So many requests from now on are never answered. */
   silent: number;
@@ -159,14 +159,14 @@ const ERROR_IDS: Readonly<Record<string, number>> = {
   ERROR_TASK_NOT_SUPPORTED: 23,
 };
 
-/** Anti-Captcha's methods. */
+/** Serves the methods of Anti-Captcha. */
 export async function startAntiCaptcha(): Promise<SolverService> {
   const booth = new Booth({ wrongKey: 'ERROR_KEY_DOES_NOT_EXIST' });
   const fail = (response: ServerResponse, code: string, key: unknown) =>
     sendJson(response, {
       errorId: ERROR_IDS[code] ?? 99,
       errorCode: code,
-      // Nobody promises that a description does not repeat what it describes.
+      // A service may repeat in a description what the request contained.
       errorDescription: `Something is wrong with ${String(key)}`,
     });
 
@@ -207,7 +207,7 @@ export async function startAntiCaptcha(): Promise<SolverService> {
       return sendJson(response, { errorId: 0, taskId: Number(task.id) });
     }
     if (clientKey !== booth.manners.key) return fail(response, 'ERROR_KEY_DOES_NOT_EXIST', clientKey);
-    // It counts its tasks, and takes nothing but a number for one.
+    // Anti-Captcha numbers its tasks, and accepts only a number as the id.
     const id = typeof taskId === 'number' ? String(taskId) : '';
     if (method === 'getTaskResult') return result(id, response, clientKey);
     if (method === 'getBalance') return sendJson(response, { errorId: 0, balance: booth.manners.balance });

@@ -12,12 +12,12 @@ export interface ReceivedSpan {
   readonly name: string;
   /** 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   readonly kind: number;
-  /** Epoch nanoseconds. */
+  /** When the span began, in epoch nanoseconds. */
   readonly start: bigint;
   readonly end: bigint;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
-  /** Of the process that made it. */
+  /** Attributes of the process that made the span. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 

@@ -156,7 +156,7 @@ export function Switch({
   );
 }
 
-/** One of a few choices, all visible. */
+/** A field with a few choices, all of them visible. */
 export function Segmented<T extends string>({
   label,
   value,

@@ -90,7 +90,7 @@ export const CLIENT_METHODS: Readonly<Record<string, ClientMethod>> = {
   'POST /v1/deliveries/{id}/redeliver': value('webhooks.redeliver'),
 };
 
-/** `jobs.urls` → `Jobs.URLs`. */
+/** Turns the name of a method into that of the Go client: `jobs.urls` becomes `Jobs.URLs`. */
 export const goName = (name: string): string =>
   name
     .split('.')

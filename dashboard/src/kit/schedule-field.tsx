@@ -60,7 +60,7 @@ export function ScheduleField({
 }: {
   readonly value: Timing;
   readonly onChange: (value: Timing) => void;
-  /** Of the request that was refused. */
+  /** The failure of the request that was refused. */
   readonly failure: unknown;
   /** Before the names of the fields in the request, such as `schedule.`. */
   readonly prefix?: string;

@@ -19,7 +19,7 @@ export function EmptyState({
 }: {
   readonly icon?: LucideIcon;
   readonly title: string;
-  /** It stands in place of a whole page, and its title is that of the page. */
+  /** The state stands in place of a whole page, and its title is that of the page. */
   readonly isPage?: boolean;
   readonly actions?: ReactNode;
   readonly children?: ReactNode;
@@ -66,7 +66,7 @@ export function FailureState({
 }: {
   readonly failure: unknown;
   readonly onRetry?: () => void;
-  /** It stands in place of a whole page, and its title is that of the page. */
+  /** The state stands in place of a whole page, and its title is that of the page. */
   readonly isPage?: boolean;
 }) {
   const error = asApiError(failure);
@@ -155,7 +155,7 @@ export function QueryView<T>({
 }: {
   readonly query: UseQueryResult<T>;
   readonly skeleton?: ReactNode;
-  /** It is a whole page: a failure has the heading of one. */
+  /** The query fills a whole page: a failure then has the heading of a page. */
   readonly isPage?: boolean;
   readonly children: (data: T) => ReactNode;
 }) {

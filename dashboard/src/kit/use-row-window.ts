@@ -9,13 +9,13 @@ const IDLE_MS = 160;
 
 interface RowWindow {
   readonly first: number;
-  /** Exclusive. */
+  /** Index behind the last row of the window. */
   readonly end: number;
   /** What is taken off the place of each row, because the element is lower than the list. */
   readonly offset: number;
   /** Height of the element that holds the rows. */
   readonly height: number;
-  /** Rows that fit. */
+  /** Number of rows that fit into the list. */
   readonly fits: number;
   scrollToRow(index: number): void;
 }

@@ -44,7 +44,7 @@ export class PermissionError extends ApiError {}
 export class CreditsExhaustedError extends ApiError {}
 /** 404 and 410: no such resource for this account, or none any more. */
 export class NotFoundError extends ApiError {}
-/** 409. */
+/** The status 409: the resource is not in a state in which the call is possible. */
 export class ConflictError extends ApiError {}
 /** 422 and 400: `details` names the wrong fields. */
 export class ValidationError extends ApiError {

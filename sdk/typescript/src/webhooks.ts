@@ -10,7 +10,7 @@ export interface WebhookEvent {
 export interface VerifyOptions {
   /** How far the time of the message may be from now, in both directions. */
   readonly toleranceSeconds?: number;
-  /** Now, in milliseconds. */
+  /** The current time in epoch milliseconds. */
   readonly now?: number;
 }
 

@@ -243,7 +243,7 @@ export function creditsContract(holds: Claim<TimedStore>): void {
         T0,
       );
       expect(total(await credits(store))).toBe(1_300);
-      // Of 300 that are left of January's allowance, 300 are held for tasks that end in February.
+      // January's allowance has 300 left, and all of them are held for tasks that end in February.
       await goTo(store, FEBRUARY);
       await store.renewHosts([lease], FEBRUARY, LEASE_MS);
       await store.commit(

@@ -80,7 +80,7 @@ export const hostOf = (url: string) => new URL(url).host as HostKey;
 export const urlKeyOf = (url: string) =>
   createHash('sha256').update(url).digest('base64url').slice(0, 22) as UrlKey;
 
-/** `https://host/0`, `https://host/1` … */
+/** Returns URLs on a host: `https://host/0`, `https://host/1` and so on. */
 export const urlsOn = (host: string, count: number) =>
   Array.from({ length: count }, (_, index) => `https://${host}/${index}`);
 

@@ -267,7 +267,7 @@ export function hostsContract(holds: Claim<TimedStore>): void {
     await createJob(store, ['https://a.test/']);
     const { lease, tasks } = await take(store, 'a.test');
     await store.commit([completion(lease, at(tasks, 0), DONE)], T0);
-    // The owner dies here; somebody looks and finds nothing, while a job of a little earlier is on its way.
+    // The owner dies here; another worker looks and finds nothing, while a job of a little earlier is on its way.
     expect(await acquire(store, 'a.test', 'two', T0 + LEASE_MS + 1)).toBeNull();
     await createJob(store, ['https://a.test/2']);
     expect(await offered(store, T0 + LEASE_MS + 2)).toEqual(['a.test']);

@@ -260,7 +260,7 @@ export function ledgerContract(holds: Claim<TimedStore>): void {
     expect(await store.reserveUrl(lease, one.id, target, T0)).toBe(true);
     expect(await store.reserveUrl(lease, one.id, target, T0)).toBe(true);
     expect(await store.reserveUrl(lease, two.id, { ...target, foundOn: two.id }, T0)).toBe(false);
-    // What is known already belongs to somebody else, but a task's own URL is its own.
+    // A URL that is known already belongs to another task, but a task's own URL is its own.
     const known = newTask(two.url, { foundBy: 'redirect', state: 'skipped', rule: 'redirect.target' });
     expect(await store.reserveUrl(lease, one.id, known, T0)).toBe(false);
     expect(await store.reserveUrl(lease, two.id, known, T0)).toBe(true);

@@ -32,7 +32,7 @@ function newSession(accountId: AccountId, name: string, changes: Partial<NewSess
 
 const bytesOf = (data: Uint8Array | undefined) => [...(data ?? [])];
 
-/** Sessions: one of each name, and nobody's change is lost unseen. */
+/** Sessions: each name has one, and no change is lost without a sign. */
 export function sessionsContract(holds: Claim<TimedStore>): void {
   holds('keeps a session as it was given', async (store, opened) => {
     const session = newSession(await store.defaultAccount(), 'shop.example');

@@ -44,7 +44,7 @@ function newDelivery(webhook: StoredWebhook, lane: string, changes: Partial<NewD
   };
 }
 
-/** Adds them behind what is there. */
+/** Adds the deliveries behind those that the store has. */
 async function add(store: Store, deliveries: readonly NewDelivery[]): Promise<void> {
   const after = await store.webhookCursor();
   expect(await store.addDeliveries({ after, next: `${Number(after ?? 0) + 1}`, deliveries })).toBe(true);

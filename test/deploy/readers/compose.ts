@@ -100,7 +100,7 @@ const targetOf = (volume: string): string => {
   return parts.at(-1) ?? '';
 };
 
-/** `1m30s` → 90,000. */
+/** Reads a duration of Compose: `1m30s` is 90,000 ms. */
 export function durationMs(text: string): number {
   const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
   return [...text.matchAll(/(\d+)(ms|s|m|h)/g)].reduce(

@@ -11,7 +11,7 @@ export interface Answer {
 /** The server may close a connection whose request is larger than it takes before all of it was read. */
 const SURELY_READ_BYTES = 500_000;
 
-/** Of requests that are no valid HTTP, and for which HTTP has a status of its own. */
+/** Statuses for requests that are no valid HTTP. */
 const HTTP_STATUSES: readonly number[] = [408, 417, 431];
 
 /** What is wrong with how a request ended; null when nothing is. */

@@ -132,7 +132,7 @@ function bodyOf(
   return Buffer.from(text);
 }
 
-/** Of a body that is changed once more; above what the server accepts. */
+/** The longest body that is changed once more; it is above what the server accepts. */
 const MOST_CHARS = 20_000_000;
 
 /** Null when the text would be too long for a string. */

@@ -26,8 +26,8 @@ const HEAP_MB = 768;
 const MOST_GROWTH_BYTES = 15 * 1_048_576;
 
 /**
- * Extracts everything from inputs nobody would write, in a thread: one that does not come back, or dies, is a problem
- * and not the end of the program.
+ * Extracts everything from inputs that no site would send, in a thread: a call that does not come back, or dies, is a
+ * problem and not the end of the program.
  */
 export async function fuzz({ say, first = 0, ...options }: FuzzOptions): Promise<FuzzReport> {
   const progress = new Int32Array(new SharedArrayBuffer(4));

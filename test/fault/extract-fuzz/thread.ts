@@ -22,7 +22,7 @@ export interface FuzzMark {
   /** In time of the processor, whatever else it was busy with. */
   readonly worst: { readonly ms: number; readonly index: number; readonly chars: number };
   readonly totalMs: number;
-  /** After a collection. */
+  /** Memory after a collection of garbage. */
   readonly heapBytes: number;
   readonly residentBytes: number;
   /** Everything that should not have been, in words. */

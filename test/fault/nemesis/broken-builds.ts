@@ -6,7 +6,7 @@ export interface BuildSpec {
   readonly replacements: readonly Replacement[];
   /** What is done to it. */
   readonly script: Script;
-  /** Of the run, beside the script. */
+  /** Arguments of the run, besides the script. */
   readonly args: readonly string[];
   /** Checks of which at least one has to object; none for the program as it is. */
   readonly objecting: readonly string[];

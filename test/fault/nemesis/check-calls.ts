@@ -29,7 +29,7 @@ function checkSameAnswers(
     if ((call.what !== 'accept' && call.what !== 'scrape') || call.answer === null || call.status >= 300)
       continue;
     if (first !== null && first.answer !== call.answer) {
-      // It was given before the store went back, and this one after that.
+      // The first answer was given before the store went back, and this one after that.
       const isForgotten = actions.some(
         (action) =>
           action.forgets === true &&

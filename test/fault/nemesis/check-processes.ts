@@ -1,7 +1,7 @@
 import { type Evidence, isServer, overlaps, type Violation } from './evidence.ts';
 import type { ActionRecord, ExitRecord, History, LeftoverRecord, MemoryRecord } from './history.ts';
 
-/** Everything was done. */
+/** The process ended after all its work. */
 const DONE = 0;
 /** This installation cannot work as it is: a server that it needs is away. */
 const CANNOT_WORK = 5;
@@ -45,7 +45,7 @@ function isDocumented(
   if (ABORTED.includes(signal) || ABORTED.includes(code)) {
     return during(at, ({ kind, target }) => target === process && (kind === 'abort' || kind === 'heap full'));
   }
-  // It could not start without a server.
+  // The process could not start, because a server was away.
   return code === CANNOT_WORK && during(startedAt, isHurt);
 }
 

@@ -16,7 +16,7 @@ import { createWorkload, type Workload } from './workload.ts';
 export interface DisturbedRunOptions {
   /** For the fleet. Must be empty. */
   readonly dir: string;
-  /** Of all jobs together; the large crawls get two thirds of them. */
+  /** Pages of all jobs together; the large crawls get two thirds of them. */
   readonly pages: number;
   readonly hosts: number;
   readonly sideJobs: number;

@@ -25,7 +25,7 @@ export interface FaultProxy {
 }
 
 export interface FaultProxyOptions {
-  /** Of the server, on this machine. */
+  /** Port of the server on this machine. */
   readonly targetPort: number;
   /** Whether a reply ends a request; left out: every piece of a reply does. */
   readonly isWholeReply?: (tail: Buffer) => boolean;

@@ -19,7 +19,7 @@ export interface Answered {
 export interface Question {
   readonly body?: unknown;
   readonly idempotencyKey?: string;
-  /** Of one attempt; left out: 15 s. */
+  /** Time limit of one attempt; 15 s when left out. */
   readonly limitMs?: number;
 }
 

@@ -3,13 +3,13 @@
  * which everything ran.
  */
 export interface History {
-  /** `expected.json` */
+  /** `expected.json`: what the run was to do. */
   readonly expected: Expected;
   /** `jobs.ndjson`: every crawl and batch that was accepted, with what had to come of it. */
   readonly jobs: readonly JobRecord[];
   /** `urls.ndjson`: the ledgers of these jobs. */
   readonly urls: readonly UrlRecord[];
-  /** `results.ndjson` */
+  /** `results.ndjson`: what the jobs brought. */
   readonly results: readonly ResultRecord[];
   /** `stored.ndjson`: ids of all jobs that the store had in the end, before they were deleted. */
   readonly stored: readonly string[];
@@ -21,7 +21,7 @@ export interface History {
   readonly actions: readonly ActionRecord[];
   /** `exits.ndjson`: how processes of the fleet ended. */
   readonly exits: readonly ExitRecord[];
-  /** `memory.ndjson` */
+  /** `memory.ndjson`: memory of the processes over time. */
   readonly memory: readonly MemoryRecord[];
   /** `leftovers.ndjson`: what was still there when every job had been deleted; nothing when all is well. */
   readonly leftovers: readonly LeftoverRecord[];
@@ -113,12 +113,12 @@ export interface CallRecord {
 
 export interface RefusalRecord {
   readonly at: number;
-  /** Method and path. */
+  /** Method and path of the request. */
   readonly what: string;
   /** Null: the connection failed, or the time was over. */
   readonly status: number | null;
   readonly told: string;
-  /** The header `Retry-After`. */
+  /** Value of the header `Retry-After`. */
   readonly retryAfter: string | null;
 }
 
@@ -126,7 +126,7 @@ export interface RequestRecord {
   readonly at: number;
   /** Null: still under way when the log was read. */
   readonly endedAt: number | null;
-  /** With the port. */
+  /** Name of the host with its port. */
   readonly host: string;
   readonly path: string;
   readonly status: number | null;

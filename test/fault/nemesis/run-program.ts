@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 export interface Ended {
   /** Null when it was killed, because its time was over or otherwise. */
   readonly exitCode: number | null;
-  /** Everything it said. */
+  /** Everything that the program printed. */
   readonly report: string;
 }
 

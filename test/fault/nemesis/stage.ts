@@ -19,7 +19,7 @@ export interface StageOptions {
   readonly hasBrowser: boolean;
   readonly ratePerSecond: number;
   readonly connections: number;
-  /** Of every process, see the settings of these names. */
+  /** Settings of every process, by their own names. */
   readonly drainMs: number;
   readonly drainNoticeMs: number;
   /** Most requests that the site keeps in its log. */

@@ -10,7 +10,7 @@ export interface TenantsOptions {
   /** With the key of the operator. */
   readonly operator: FleetClient;
   readonly patienceMs: number;
-  /** Of the site. */
+  /** Port of the test site. */
   readonly port: number;
   readonly random: () => number;
   readonly count: number;

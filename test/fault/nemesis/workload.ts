@@ -15,7 +15,7 @@ export interface WorkloadOptions {
   /** Large crawls that last for most of the run, all of the same hosts; the other jobs share these. */
   readonly mainCrawls: number;
   readonly mainHosts: number;
-  /** Of all large crawls together. */
+  /** Pages of all large crawls together. */
   readonly mainPages: number;
   /** Pages of a job beside them, on average. */
   readonly sidePages: number;

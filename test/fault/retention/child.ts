@@ -47,7 +47,7 @@ function someLimits(): RetentionLimits {
   return { ...UNLIMITED_RETENTION, ...choices[pick(choices.length)] };
 }
 
-/** Of the accounts that are not being deleted, those of earlier lives included. */
+/** Returns an account that is not being deleted, accounts of earlier lives included. */
 async function someAccount(): Promise<AccountId> {
   if (random() < 0.4) return DEFAULT;
   const tenants = (await store.listAccounts({ limit: 100 })).items.filter(

@@ -164,7 +164,7 @@ async function endDeletions(storage: Storage): Promise<number> {
     deleted += (await deleteAccounts(storage.store)).length;
     const [first] = await storage.store.listAccountDeletions(1);
     if (first === undefined) return deleted;
-    // It has jobs whose owner is dead.
+    // The account has jobs whose owner is dead.
     const { items } = await storage.store.listJobs({ accountId: first.id, limit: 100 });
     for (const job of items) if (job.finishedAt === null) await endJob(storage, job.id);
   }

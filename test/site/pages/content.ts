@@ -94,7 +94,7 @@ const PAGES: Readonly<Record<string, (request: SiteRequest) => Answer>> = {
       'Tracked',
       prose(13) + linkList([`${PREFIX}tracking?utm_source=b&fbclid=1`, `${PREFIX}tracking#top`]),
     ),
-  // Sets a cookie and sends the visitor on; inside, whoever lacks the cookie is sent back.
+  // Sets a cookie and sends the visitor on; inside, a visitor without the cookie is sent back.
   'cookie-gate': () => ({
     ...redirect(`${PREFIX}cookie-inside`),
     headers: {

@@ -48,7 +48,7 @@ const PAGES: Readonly<Record<string, (request: SiteRequest) => Answer>> = {
         ]),
       }),
     ),
-  // Correct, if unusual
+  // Answers that are correct, if unusual.
   'http-1.0': () => sends(`${headOf('HTTP/1.0 200 OK', [HTML])}${PAGE}`),
   'until-close': () => sends(`${headOf(OK, [HTML, 'connection: close'])}${PAGE}`),
   chunked: () =>
@@ -69,7 +69,7 @@ const PAGES: Readonly<Record<string, (request: SiteRequest) => Answer>> = {
   'large-headers': () => sends(`${headOf(OK, [HTML, LENGTH, ...manyHeaders(10, 700)])}${PAGE}`),
   'no-content': () => ({ status: 204, headers: {}, body: Buffer.alloc(0) }),
   empty: () => html(''),
-  // Wrong lengths
+  // Answers with a wrong length.
   'too-short': () => sends(`${headOf(OK, [HTML, `content-length: ${PAGE.length + 1_000}`])}${PAGE}`),
   'too-long': () => sends(`${headOf(OK, [HTML, LENGTH])}${PAGE}<p>This is beyond the declared end.</p>`),
   'two-lengths': () => sends(`${headOf(OK, [HTML, LENGTH, 'content-length: 5'])}${PAGE}`),
@@ -77,13 +77,13 @@ const PAGES: Readonly<Record<string, (request: SiteRequest) => Answer>> = {
   'word-length': () => sends(`${headOf(OK, [HTML, 'content-length: many'])}${PAGE}`),
   'length-and-chunked': () => sends(`${headOf(OK, [HTML, LENGTH, CHUNKED])}${chunk(PAGE)}0\r\n\r\n`),
   'no-content-with-body': () => sends(`${headOf('HTTP/1.1 204 No Content', [HTML, LENGTH])}${PAGE}`),
-  // Broken chunks
+  // Answers with broken chunks.
   'bad-chunk-size': () => sends(`${headOf(OK, [HTML, CHUNKED])}zz\r\n${PAGE}\r\n0\r\n\r\n`),
   'huge-chunk-size': () => sends(`${headOf(OK, [HTML, CHUNKED])}ffffffffffffffffffff\r\n${PAGE}`),
   'wrong-chunk-size': () => sends(`${headOf(OK, [HTML, CHUNKED])}5\r\n${PAGE}\r\n0\r\n\r\n`),
   'no-last-chunk': () => sends(`${headOf(OK, [HTML, CHUNKED])}${chunk(PAGE)}`),
   'half-chunk': () => sends(`${headOf(OK, [HTML, CHUNKED])}1000\r\n${PAGE}`),
-  // Broken heads
+  // Answers with a broken head.
   'bad-status-line': () => sends('HTTP/one.one OK 200\r\n\r\n'),
   'bad-version': () => sends(`${headOf('HTTP/7.3 200 OK', [HTML, LENGTH])}${PAGE}`),
   'no-status': () => sends(`${headOf('HTTP/1.1', [HTML, LENGTH])}${PAGE}`),
@@ -103,7 +103,7 @@ const PAGES: Readonly<Record<string, (request: SiteRequest) => Answer>> = {
       const line = Buffer.from('x-more: of the same\r\n'.repeat(1_000));
       wire.pour(() => line);
     }),
-  // Closed and reset
+  // Connections that are closed or reset.
   'closes-at-once': () => raw((wire) => wire.end()),
   'resets-at-once': () => raw((wire) => wire.reset()),
   'resets-in-head': () => sendsAndResets(`${OK}\r\n${HTML}\r\n`),
@@ -111,7 +111,7 @@ const PAGES: Readonly<Record<string, (request: SiteRequest) => Answer>> = {
   'resets-in-chunk': () => sendsAndResets(`${headOf(OK, [HTML, CHUNKED])}${chunk(PAGE)}`),
   // Whole, then reset: the page was complete, so this is no failure.
   'resets-after': () => sendsAndResets(`${headOf(OK, [HTML, LENGTH])}${PAGE}`),
-  // HEAD
+  // Answers to HEAD requests.
   'head-405': (request) => (request.method === 'HEAD' ? html('', 405, { allow: 'GET' }) : html(PAGE)),
   'head-hangs': (request) => (request.method === 'HEAD' ? raw(() => {}) : html(PAGE)),
   'head-with-body': (request) =>

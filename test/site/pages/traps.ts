@@ -108,7 +108,7 @@ const TRAPS = [
 export const traps: Family = {
   prefix: PREFIX,
   about: 'webs without end: calendar, session ids, facets, deep paths, pages',
-  // Not offered: whoever follows them comes to no end.
+  // No start is offered, because a crawler that follows these links comes to no end.
   starts: [],
   answer(request) {
     const [first = '', second, third, fourth] = segmentsOf(request, PREFIX);

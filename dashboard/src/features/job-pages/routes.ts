@@ -7,7 +7,7 @@ export const PAGE_VIEWS = ['why', 'content', 'fields', 'links', 'versions', 'res
 export type PageView = (typeof PAGE_VIEWS)[number];
 
 export interface UrlPageSearch {
-  /** The URL. */
+  /** The URL whose page is shown. */
   readonly u: string;
   /** Its number in the job. */
   readonly p?: number | undefined;

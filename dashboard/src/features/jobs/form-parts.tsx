@@ -66,7 +66,7 @@ export function Fold({
 }: {
   readonly title: string;
   readonly form: Form;
-  /** The fields inside. */
+  /** The fields inside, whose problems open the part. */
   readonly names: readonly (keyof JobForm)[];
   readonly children: ReactNode;
 }) {

@@ -44,7 +44,7 @@ export const cloneQuery = (id: string) =>
       const seeds: string[] = [];
       let cursor: string | null = null;
       let isMore = true;
-      // They were the first that the job knew, so they are over with the first answer that has none.
+      // The start URLs were the first that the job knew, so the first answer without any of them ends the search.
       while (isMore && seeds.length < MOST_SEEDS) {
         const query = { kind: 'any' as const, depth: 0, limit: 1_000, ...(cursor !== null && { cursor }) };
         const page: Data<'listJobRows'> = await api.get('/v1/jobs/{id}/rows', {

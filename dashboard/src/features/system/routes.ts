@@ -10,7 +10,7 @@ export type LogLevel = (typeof LEVELS)[number];
 
 export interface SystemSearch {
   readonly tab?: SystemTab;
-  /** Of the log: this level and above. */
+  /** The least level of the lines in the log that are shown. */
   readonly level?: LogLevel;
   /** Text in lines of the log, or in names of settings. */
   readonly text?: string;

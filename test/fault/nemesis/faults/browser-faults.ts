@@ -53,6 +53,6 @@ function signal(pid: number, which: NodeJS.Signals): void {
   try {
     process.kill(pid, which);
   } catch {
-    // It ended meanwhile.
+    // The process ended before the signal.
   }
 }

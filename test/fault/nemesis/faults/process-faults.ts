@@ -21,7 +21,7 @@ const isUp = ({ state }: RoleProcess) => state === 'ready' || state === 'unready
 function faultsOf(process: RoleProcess, stage: Stage): Fault[] {
   const { name: target, role } = process;
   const isWorker = role === 'http-worker';
-  // Of the workers one at a time: the others have to show that they take over.
+  // Workers fail one at a time: the others have to show that they take over.
   const same = { target, locks: [isWorker ? 'http-worker' : target], isPossible: () => isUp(process) };
   const atOnce = { ...same, leastMs: 0, mostMs: 0 };
   const { postgres, redis } = stage.linksOf(target);
@@ -109,7 +109,9 @@ function rollingRestart({ processes }: Stage): Fault {
   };
 }
 
-/** SIGTERM, and a new start; without a server that it needs it ends again, and whoever keeps it up tries again. */
+/**
+ * Sends SIGTERM and starts the process again; without a server that it needs it ends, and its supervisor tries again.
+ */
 async function restart(process: RoleProcess): Promise<void> {
   await process.stop();
   await until(`The start of ${process.name}`, UP_AGAIN_MS, () =>

@@ -7,9 +7,9 @@ import { PREFIX } from './shell.ts';
 /** Pages to do something on, and to look at. */
 const BANDS = 10;
 const BAND_PX = 600;
-/** Of the page `tall`, whatever the window. */
+/** Height of the page `tall`, whatever the window. */
 export const TALL_PX = BANDS * BAND_PX;
-/** Of the element `#mark` there. */
+/** Size of the element `#mark` on that page. */
 export const MARK_PX = { width: 200, height: 100 };
 
 const actionsPage = (): Answer =>

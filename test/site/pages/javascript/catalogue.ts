@@ -42,7 +42,10 @@ const STYLE = `body{font:16px/1.6 system-ui,sans-serif;margin:0;color:#1c2530}he
 .card img{width:64px;height:64px}.price{color:#b4512d;font-weight:bold}nav a{margin-right:1rem}
 `;
 
-/** Elements from descriptions, the way frameworks make them: compared with what is there before anything is changed. */
+/**
+ * Builds elements from descriptions, the way frameworks do: they are compared with the page before anything is
+ * changed.
+ */
 const APP = `const h = (tag, props, ...children) => ({ tag, props: props ?? {}, children: children.flat() });
 const make = (node) => {
   if (typeof node === 'string') return document.createTextNode(node);
@@ -97,7 +100,7 @@ const picture = (number: number): Answer =>
     CACHED,
   );
 
-/** Null where there is no such page. */
+/** Returns null when there is no such page. */
 export function answerCatalogue(segment: string, request: SiteRequest): Answer | null {
   if (segment === 'app.js') return reply(200, 'text/javascript; charset=utf-8', APP, CACHED);
   if (segment === 'style.css') return reply(200, 'text/css; charset=utf-8', STYLE, CACHED);

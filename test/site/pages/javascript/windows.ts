@@ -5,7 +5,7 @@ import { PREFIX, shellOf } from './shell.ts';
 
 /** A page that opens everything a page can open: another window, frames of its own and of another host, a socket. */
 export const SOCKET_PATH = `${PREFIX}socket`;
-/** What the socket says to whoever comes. */
+/** The message of the socket to each client. */
 export const SOCKET_GREETING = 'Hello from the socket';
 
 const windowsPage = ({ port }: SiteRequest): Answer => {

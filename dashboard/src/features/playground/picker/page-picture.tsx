@@ -26,7 +26,7 @@ const LOOKS: Readonly<Record<string, readonly string[]>> = {
   picture: ['img', 'picture', 'video', 'audio', 'canvas'],
   control: ['input', 'button', 'select', 'textarea'],
 };
-/** Of the head of a page, which browsers do not show. */
+/** Elements from the head of a page, which browsers do not show. */
 const UNSEEN = new Set(['head', 'title', 'meta', 'link', 'source', 'option']);
 
 const looksOf = (tag: string): readonly string[] =>

@@ -22,7 +22,7 @@ export type OptionKind =
   | 'off';
 
 export interface OptionField {
-  /** Of the request, such as `wait.selector`. */
+  /** Path of the option in the request, such as `wait.selector`. */
   readonly path: string;
   readonly label: string;
   readonly kind: OptionKind;

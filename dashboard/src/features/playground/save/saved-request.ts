@@ -7,7 +7,7 @@ export interface SaveValues {
   readonly name: string;
   /** How often, such as `6h`, or a line of cron. */
   readonly times: string;
-  /** One per line. */
+  /** The URLs, each in a line of its own. */
   readonly urls: string;
 }
 
