@@ -147,7 +147,7 @@ class WarcPart {
       status: statusCode,
       depth: page.depth,
     };
-    // In the order in which they come.
+    // Pages have no key: the list keeps them in the order in which they come.
     this.#pages.add('', `${JSON.stringify(entry)}\n`);
   }
 

@@ -7,7 +7,7 @@ export type SettingSource = 'default' | 'command line' | 'code' | 'environment' 
 export interface ListedSetting {
   readonly name: string;
   readonly variable: string;
-  /** Without secrets; null when it is not set. */
+  /** The value without secrets; null when the setting is not set. */
   readonly value: unknown;
   readonly default: unknown;
   readonly source: SettingSource;

@@ -23,7 +23,7 @@ export interface DeliveryWorkerDeps {
   readonly vault: Vault | null;
   readonly sender: SenderParts;
   readonly contents: ContentsParts;
-  /** By the store's clock. */
+  /** The current time by the store's clock. */
   readonly now: () => number;
   /** A monotonic clock, in milliseconds. */
   readonly clock: () => number;

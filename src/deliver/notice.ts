@@ -109,6 +109,6 @@ const fieldsText = (data: DeliveryEvent['data']) =>
     .map(([name, value]) => `${name}: ${plain(value)}`)
     .join(', ') || 'No details';
 
-/** Without line breaks and other control characters. */
+/** Returns the text without line breaks and other control characters. */
 const plain = (value: unknown) => String(value).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

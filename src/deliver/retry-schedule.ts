@@ -5,7 +5,7 @@ const LONGEST_DELAY_MS = 6 * 3_600_000;
 const JITTER = 0.25;
 /** A receiver may ask for more time, but not for so much that a delivery has one attempt left. */
 const MOST_RETRY_AFTER_MS = 3_600_000;
-/** From the first attempt to the last. */
+/** The time from the first attempt to the last. */
 export const RETRY_PERIOD_MS = 3 * 86_400_000;
 
 export interface FailedAttempts {

@@ -27,7 +27,7 @@ const SHOWN_BODY_CHARS = 16_000;
 const HIDDEN = '[hidden]';
 
 export interface SenderParts {
-  /** Behind the address guard. */
+  /** Sends the requests, behind the address guard. */
   readonly web: Engine;
   /** Sends e-mail; null when no server for e-mail is configured. */
   readonly mailer: Mailer | null;

@@ -13,7 +13,7 @@ export interface FieldChange {
   readonly type: FieldType;
   readonly before: unknown;
   readonly after: unknown;
-  /** Between two numbers: the later less the earlier. */
+  /** For a change between two numbers, the later number less the earlier. */
   readonly difference?: number;
   /** Between two numbers: the difference of the larger one, 0 to 1. */
   readonly share?: number;

@@ -5,7 +5,7 @@ export interface SitemapItem {
   readonly url: string;
   /** When the page was last changed, by ISO 8601 in UTC. */
   readonly lastModified?: string;
-  /** From 0 to 1. */
+  /** The priority that the site gives the URL, from 0 to 1. */
   readonly priority?: number;
   readonly changeFrequency?: ChangeFrequency;
   /** Set on the alternates of a page in other languages, which are items of their own. */

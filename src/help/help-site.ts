@@ -81,7 +81,7 @@ interface Source {
 }
 
 export interface BuiltHelp {
-  /** By their paths below `/help`. */
+  /** The files by their paths below `/help`. */
   readonly files: ReadonlyMap<string, HelpFile>;
   /** The rendered pages by their slugs. */
   readonly pages: ReadonlyMap<string, RenderedPage>;

@@ -16,7 +16,7 @@ import { whySentences } from './why-sentences.ts';
 /** What became of a URL in a job, and why. */
 export interface WhyAnswer {
   readonly jobId: JobId;
-  /** As the job knows it. */
+  /** The URL as the job knows it. */
   readonly url: string;
   /** `unseen` when the job has never met the URL. */
   readonly state: TaskState | 'unseen';

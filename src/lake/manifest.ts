@@ -26,7 +26,7 @@ export function manifestOf(accountId: AccountId, view: LakeView, now: number): o
             partitions: ['domain', 'date'],
             rows: own.reduce((sum, { rows }) => sum + rows, 0),
             files: own.map(({ path, domain, date, rows, bytes, schemaVersion }) => ({
-              // From the folder of the manifest.
+              // Paths begin at the folder of the manifest.
               ...{ path: path.slice(accountId.length + 1), domain, date, rows, bytes, schemaVersion },
             })),
           },

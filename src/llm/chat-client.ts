@@ -41,7 +41,7 @@ export interface ChatClientOptions {
   readonly maxOutputTokens: number;
   /** Attempts for one question while the server has temporary errors. */
   readonly attempts: number;
-  /** From 0 to below 1. */
+  /** Chance, as a number from 0 to below 1. */
   readonly random: () => number;
   /** Ends early when the signal does, without throwing. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;

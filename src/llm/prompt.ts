@@ -38,7 +38,7 @@ export function promptFor(
   ];
 }
 
-/** Without what may be a secret: logins. */
+/** Returns the URL without login and fragment, which may be secret. */
 function publicUrl(written: string): string {
   const url = URL.parse(written);
   if (url === null) return '';

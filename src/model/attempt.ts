@@ -11,7 +11,7 @@ export const ENGINE_NAMES = [...WEB_ENGINES, 'replay'] as const;
  * in place of all others.
  */
 export type OwnEngineName = (typeof ENGINE_NAMES)[number];
-/** With a colon: an engine of a plug-in. */
+/** The name of an engine; a name with a colon is that of an engine of a plug-in. */
 export type EngineName = OwnEngineName | PluginPart;
 
 export const OUTCOME_KINDS = [

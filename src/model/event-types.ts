@@ -1,5 +1,5 @@
 interface EventSpec {
-  /** Who is told of it: webhooks and monitors' channels, streams of live events. None: only the program reads it. */
+  /** Where the event is sent: to webhooks and the channels of monitors, to streams of live events, or nowhere: then only the program reads it. */
   readonly to: readonly ('webhook' | 'stream')[];
   /** How good the news is, for people. */
   readonly level: 'good' | 'neutral' | 'warning' | 'bad';

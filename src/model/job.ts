@@ -115,7 +115,7 @@ export interface Scope {
 
 /** What becomes of pages whose URL matches; the first route that fits decides. */
 export interface Route {
-  /** As `include` and `exclude` of new jobs. */
+  /** Patterns as `include` and `exclude` of new jobs have them. */
   readonly match: readonly string[];
   /** False: the page is read for its links and not kept. */
   readonly keep: boolean;

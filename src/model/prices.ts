@@ -60,7 +60,7 @@ export function priceOf(attempt: Attempt, prices: PriceTable): number {
   );
 }
 
-/** That of a plug-in costs as many fetches over plain HTTP as its traits say. */
+/** The price of an engine; an engine of a plug-in costs as many fetches over plain HTTP as its traits say. */
 const enginePrice = (engine: EngineName, { engines }: PriceTable): number =>
   engines[engine as OwnEngineName] ?? Math.round(traitsOf(engine).cost * engines.http);
 

@@ -32,7 +32,7 @@ const JUMP_MS = 500;
 /** Above how coarse the clock since boot is. */
 const SUSPENDED_MS = 1_500;
 
-/** Between readings of clocks that belong together. */
+/** When two clocks are read further apart than this, the process was held up and their difference means nothing. */
 const HELD_UP_MS = 50;
 
 const MACHINE_CLOCKS: MachineClocks = {

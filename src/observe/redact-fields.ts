@@ -60,7 +60,7 @@ class Walk {
   }
 
   field(name: string, value: unknown, depth: number): unknown {
-    // That something is there or not is no secret.
+    // Whether a value is there is no secret, so null and booleans are shown.
     if (value === null || value === undefined || typeof value === 'boolean') return value;
     return isSecretName(name) ? REDACTED : this.value(value, depth + 1);
   }

@@ -89,7 +89,7 @@ export interface StoredEvent extends NewEvent {
   /** Unique for good, also in a store that went back in time. */
   readonly id: string;
   readonly cursor: EventCursor;
-  /** By the store's clock. */
+  /** When the event was stored, by the store's clock. */
   readonly at: number;
 }
 
@@ -117,7 +117,7 @@ export interface JobEventCounters {
 }
 
 export interface PagesEventData {
-  /** In the order in which they were stored. */
+  /** Numbers of the pages, in the order in which they were stored. */
   readonly pages: readonly number[];
 }
 

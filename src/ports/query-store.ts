@@ -53,7 +53,7 @@ export interface RecordScan {
 export interface ScannedPage {
   readonly job: number;
   readonly page: number;
-  /** By the name of the column. */
+  /** The values by the names of their columns. */
   readonly values: Readonly<Partial<Record<PageColumnField, QueryValue | null>>>;
   /** Null when the page has none, or when it was deleted because its time was over. */
   readonly record: Uint8Array | null;

@@ -56,7 +56,7 @@ export interface Entry {
 
 export interface CallOptions {
   readonly rank: number;
-  /** Without the time that `onQuestion` takes. */
+  /** Time limit of the call, without the time that `onQuestion` takes. */
   readonly timeoutMs: number;
   /** How long the call may wait for a handler; missing: as long as `timeoutMs` allows. */
   readonly startWithinMs?: number | undefined;

@@ -21,10 +21,10 @@ export interface SessionStore {
   deleteSession(account: AccountId, name: string): Promise<boolean>;
   /** Deletes sessions that ended before this time, those that ended first at first; returns how many. */
   deleteEndedSessions(endedBefore: number, limit: number): Promise<number>;
-  /** In place of one of the same name, whose `createdAt` stays. */
+  /** Stores a credential in place of one of the same name, whose `createdAt` stays. */
   putCredential(credential: NewCredential): Promise<void>;
   getCredential(account: AccountId, name: string): Promise<StoredCredential | null>;
-  /** In the order in which they came. */
+  /** Lists the credentials of an account, in the order in which they came. */
   listCredentials(query: AccountQuery): Promise<ListPage<CredentialEntry>>;
   deleteCredential(account: AccountId, name: string): Promise<boolean>;
 }

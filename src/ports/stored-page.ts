@@ -34,7 +34,7 @@ export interface StoredPage
     | 'fetchedAt'
   > {
   readonly urlKey: UrlKey;
-  /** That of the last attempt. */
+  /** The engine of the last attempt. */
   readonly engine: EngineName;
   /** The options of its job, secrets hidden. */
   readonly options: PageOptions;

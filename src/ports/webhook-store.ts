@@ -84,7 +84,7 @@ export interface DeliveryBacklog {
 }
 
 export const WEBHOOK_FORMATS = ['json', 'slack', 'discord', 'teams', 'ntfy', 'email'] as const;
-/** With a colon: a channel of a plug-in. */
+/** The format of a webhook; a name with a colon is that of a channel of a plug-in. */
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number] | PluginPart;
 
 /**
@@ -189,7 +189,7 @@ export interface DeliveryDetail extends Delivery {
   readonly log: readonly AttemptRecord[];
 }
 
-/** Without secrets; bodies are cut. */
+/** The request as it was sent, without secrets and with its body cut. */
 export interface SentRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;

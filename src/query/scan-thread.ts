@@ -11,7 +11,7 @@ import { rowsOfPage } from './source-rows.ts';
 
 /** Pages of a scan; `isLast`: none follow. */
 export interface ScanBatch {
-  /** With the first pages of a query. */
+  /** The plan of the query, which comes with its first pages. */
   readonly plan?: QueryPlan;
   readonly pages: readonly ScannedPage[];
   readonly isLast: boolean;

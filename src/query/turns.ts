@@ -28,7 +28,7 @@ interface Waiting {
 }
 
 const MOST_WAITING = 100;
-/** As long as most queries may take. */
+/** How long a query waits for its turn: as long as most queries may take. */
 const MOST_WAIT_MS = 10_000;
 const RETRY_AFTER_MS = 5_000;
 

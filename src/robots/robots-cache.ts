@@ -81,7 +81,7 @@ export function createRobotsCache(parts: {
 }): RobotsCache {
   const { store, engine, now } = parts;
   const kept = new BoundedMap<string, Robots>(MAX_ORIGINS);
-  /** By job and origin. */
+  /** Files that count for one job alone, by job and origin. */
   const keptAlone = new BoundedMap<string, Robots>(MAX_ALONE);
   /** Requests under way, by origin, or by job and origin. */
   const asked = new Map<string, Promise<Robots>>();

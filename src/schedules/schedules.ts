@@ -87,7 +87,7 @@ export interface NextTicks {
 const SHOWN_TICKS = 10;
 /** The most schedules of one account. Requests at the same moment may make a few more. */
 const MOST_SCHEDULES = 1_000;
-/** From least to most. */
+/** Kinds of access, from the least to the most. */
 const ACCESS_ORDER: readonly CredentialAccess[] = ['none', 'use', 'read'];
 /** Changes of one schedule that race for it. */
 const MAX_TRIES = 10;

@@ -7,7 +7,7 @@ export interface OtlpExporterOptions {
   /** Where spans are posted to; a login in it is sent as a header. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** In the binary encoding of OTLP. */
+  /** Writes spans in the binary encoding of OTLP. */
   readonly serialize: (spans: ReadableSpan[]) => Uint8Array | undefined;
   /** The receiver does not take spans any more; why. */
   readonly onRefused: (reason: string) => void;
@@ -24,7 +24,7 @@ export interface OtlpExporter extends SpanExporter {
 
 /** Time limit of a single try. */
 const TRY_MS = 5_000;
-/** Before the second and last try. */
+/** The pause before the second and last try. */
 const AGAIN_MS = 1_000;
 
 /** Answers after which the same request may be taken later, by the specification of OTLP. */

@@ -6,7 +6,7 @@ export interface Sample {
   readonly url?: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly block: string | Uint8Array;
-  /** In place of the right length. */
+  /** The length that the record states, in place of the right one. */
   readonly contentLength?: string;
   readonly version?: string;
 }

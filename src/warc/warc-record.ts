@@ -12,7 +12,7 @@ export type WarcType =
 /** A record of a WARC file before it is written. */
 export interface WarcRecord {
   readonly type: WarcType;
-  /** As `recordId` makes it. */
+  /** Id of the record, as `recordId` makes it. */
   readonly id: string;
   /** When the record was made, in milliseconds since 1970. */
   readonly at: number;

@@ -9,7 +9,7 @@ import { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 export interface OpenProxies {
   /** Null: none are set up. */
   readonly pool: ProxyPool | null;
-  /** From cheap to dear. */
+  /** Tiers of the proxies, from the cheapest to the dearest. */
   readonly tiers: readonly ProxyTier[];
   close(): Promise<void>;
 }

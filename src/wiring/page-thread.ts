@@ -8,7 +8,7 @@ import { type BlobsPlace, openBlobs } from './open-blobs.ts';
 export interface PageThreadData {
   /** Null: pages are only read, and nothing of them is kept. */
   readonly blobs: BlobsPlace | null;
-  /** As the setting names them. */
+  /** The plug-ins, as the setting names them. */
   readonly plugins: string;
 }
 

@@ -26,7 +26,7 @@ export interface RenderEngines {
   engine(name: RenderName): Engine;
   /** Health of the browsers that show pages for this engine, as far as it is known. */
   health(name: RenderName): BrowserHealth;
-  /** Over all browsers; null while nothing runs. */
+  /** Figures over all browsers; null while none is running. */
   figures(): BrowserFigures | null;
   /** Launches the browsers that are kept while they have nothing to do. */
   warm(): Promise<void>;

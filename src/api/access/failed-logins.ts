@@ -28,7 +28,7 @@ interface Window {
 
 export function createFailedLogins(options: { perMinute: number; now: () => number }): FailedLogins {
   const { perMinute, now } = options;
-  /** In order of their last failure. */
+  /** The windows of addresses, in the order of their last failure. */
   const windows = new Map<string, Window>();
   let entries: Window = { endsAt: 0, count: 0 };
 

@@ -48,7 +48,7 @@ export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags, PartF
   readonly format?: Format[];
   readonly timeout?: number;
   readonly robots: boolean;
-  /** As they stand in the files. */
+  /** Actions and routes as they stand in the files that the flags name. */
   readonly actions?: unknown;
   readonly routes?: unknown;
   /** What the flags about extraction and their files came to. */

@@ -6,7 +6,7 @@ import { shopPages } from '../../samples/bookshop.ts';
 
 /** A small shop on this machine, for the demo: it needs no network, and changes when it is told to. */
 export interface DemoSite {
-  /** Without a slash at its end. */
+  /** Origin of the site, without a slash at its end. */
   readonly origin: string;
   /** From now on a price is lower, a book is new, and one is sold out and gone. */
   change(): void;

@@ -5,7 +5,7 @@ import { PLACE_CHECKS } from './place-checks.ts';
 import { REACHABLE_CHECKS } from './reachable-checks.ts';
 import { SCRAPE_CHECKS } from './scrape-checks.ts';
 
-/** In the order they are shown. */
+/** All checks, in the order in which they are shown. */
 const DOCTOR_CHECKS = {
   ...MACHINE_CHECKS,
   ...PLACE_CHECKS,

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
-/** By SQLSTATE; anything else may pass by itself. */
+/** Codes by SQLSTATE; any other error may pass by itself. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   '28000': 'STORE_REFUSED',
   '28P01': 'STORE_REFUSED',

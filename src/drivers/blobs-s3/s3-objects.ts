@@ -14,7 +14,7 @@ export interface ListedObject {
 }
 
 export interface ObjectPage {
-  /** In the order of their keys. */
+  /** The objects in the order of their keys. */
   readonly objects: readonly ListedObject[];
   /** For the next page; null after the last one. */
   readonly token: string | null;

@@ -7,7 +7,7 @@ import { openRedisLink } from '../redis-link/redis-link.ts';
 import { createOutbox, readBatch } from './bus-message.ts';
 
 export interface BusRedisOptions {
-  /** As `SCRAPIFIE_REDIS_URL` has it. */
+  /** Address of Redis, as `SCRAPIFIE_REDIS_URL` has it. */
   readonly url: string;
   /** Before the channel's name. Processes with the same one hear each other. */
   readonly prefix?: string;

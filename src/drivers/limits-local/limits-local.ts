@@ -12,7 +12,7 @@ interface Window {
 
 /** Limits within one process. */
 export function createLimitsLocal({ maxKeys = 10_000 }: LimitsLocalOptions = {}): Limits {
-  /** In order of last use. */
+  /** The windows of keys, in the order of their last use. */
   const windows = new Map<string, Window>();
 
   function windowOf(key: string, now: number): Window {

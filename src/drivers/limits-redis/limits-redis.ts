@@ -6,7 +6,7 @@ import { openRedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 
 export interface LimitsRedisOptions {
-  /** As `SCRAPIFIE_REDIS_URL` has it. */
+  /** Address of Redis, as `SCRAPIFIE_REDIS_URL` has it. */
   readonly url: string;
   /** Before every key. Processes with the same one count together. */
   readonly prefix?: string;

@@ -13,7 +13,7 @@ import { createOutgoingCalls } from './outgoing-calls.ts';
 import { keepSchedule } from './timer-schedule.ts';
 
 export interface QueueBullmqOptions {
-  /** As `SCRAPIFIE_REDIS_URL` has it. */
+  /** Address of Redis, as `SCRAPIFIE_REDIS_URL` has it. */
   readonly url: string;
   /** Before every key. Processes with the same one work together. */
   readonly prefix?: string;

@@ -6,7 +6,7 @@ interface FullPage extends ExportPage {
   readonly product: ProductFacts;
 }
 
-/** Between the values of one cell. */
+/** Separates the values of one cell. */
 const CRUMB = ' > ';
 const PIPE = '|';
 

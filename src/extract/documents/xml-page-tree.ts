@@ -73,7 +73,7 @@ class XmlPageTreeBuilder {
     return node;
   }
 
-  /** As many numbers as `ATTRIBUTE_SLOTS` says. */
+  /** Adds an attribute, as the `ATTRIBUTE_SLOTS` numbers that stand for it. */
   #attribute(name: string, value: string): void {
     const nameStart = this.#length;
     this.#write(name);

@@ -30,7 +30,7 @@ export class SelectedParts {
   readonly #tree: PageTree;
   readonly #url: string;
   readonly #parts: CompiledParts;
-  /** By node: 1 for those that are selected. */
+  /** For each node, 1 when the node is selected. */
   readonly #selected: Uint8Array;
 
   constructor(tree: PageTree, url: string, parts: CompiledParts, budget: Budget) {

@@ -60,7 +60,7 @@ class Reading {
   readonly #sources: PageSources;
   readonly #budget: Budget;
   readonly #meter: OutputMeter;
-  /** By record: its fields without a match. */
+  /** For each record, its fields without a match. */
   readonly #missing = new Map<unknown, Set<string>>();
 
   constructor(sources: PageSources, budget: Budget) {

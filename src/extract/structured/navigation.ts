@@ -170,7 +170,7 @@ function readPager({ tree, base }: MarkupIndex, pager: number): { next: string |
   return { next, prev };
 }
 
-/** Without the arrows around the words. */
+/** Returns the words without the arrows around them. */
 function bare(text: string): string {
   const words = text.replace(/^[\s‹«←<›»→>]+|[\s‹«←<›»→>]+$/g, '');
   return words === '' ? text.trim() : words;

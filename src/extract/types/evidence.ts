@@ -14,7 +14,7 @@ export interface TypedPage {
   readonly tree: PageTree;
   /** The URL of the response, after redirects. */
   readonly url: string;
-  /** In milliseconds; the reference of relative dates. */
+  /** When the page was fetched, in epoch milliseconds: relative dates refer to it. */
   readonly fetchedAt: number;
   readonly linkHeader?: string | null;
   /** Structured data, when it has been read already. */

@@ -29,7 +29,7 @@ export interface CaptchaApiRequest {
   /** Below the service's address. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Without one it is a GET. */
+  /** The body of a POST; a request without one is a GET. */
   readonly body?: { readonly contentType: string; readonly text: string };
 }
 

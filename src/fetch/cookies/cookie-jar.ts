@@ -27,7 +27,7 @@ export interface CookieJarOptions {
 export interface StoredCookie {
   readonly name: string;
   readonly value: string;
-  /** Without a leading dot. */
+  /** The domain, without a leading dot. */
   readonly domain: string;
   /** The cookie is sent to this host alone, and not to its subdomains. */
   readonly isHostOnly: boolean;

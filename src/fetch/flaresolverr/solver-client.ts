@@ -12,7 +12,7 @@ export interface SolverProxy {
   readonly password?: string;
 }
 
-/** As Selenium takes cookies. */
+/** A cookie in the form in which Selenium takes it. */
 export interface SolverCookie {
   readonly name: string;
   readonly value: string;

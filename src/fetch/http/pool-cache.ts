@@ -31,7 +31,7 @@ export interface OriginPool {
  */
 export class PoolCache {
   readonly #options: PoolCacheOptions;
-  /** In order of last acquisition. */
+  /** Pools by origin, in the order of their last acquisition. */
   readonly #pools = new Map<string, OriginPool>();
   readonly #closing = new Set<Promise<unknown>>();
   #sweeper: NodeJS.Timeout | null = null;

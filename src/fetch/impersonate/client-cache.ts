@@ -44,7 +44,7 @@ const identityKeys = new WeakMap<Identity, string>();
  */
 export class ClientCache {
   readonly #options: ClientCacheOptions;
-  /** In order of last acquisition. */
+  /** Clients in the order of their last acquisition. */
   readonly #clients = new Map<string, VisitorClient>();
   #sweeper: NodeJS.Timeout | null = null;
 

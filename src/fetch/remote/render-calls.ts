@@ -41,7 +41,7 @@ export interface RenderCalls {
 /** Renders are made in the order in which hosts allow them. */
 const RANK = 0;
 const ADMISSION_BYTES = 64;
-/** In JSON; longer texts are sent as parcels. */
+/** The longest call that is sent as a message, in bytes of JSON; longer ones are sent as parcels. */
 const MOST_INLINE_BYTES = 32_768;
 
 export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions): RenderCalls {

@@ -14,7 +14,7 @@ export const FRAME_KINDS = [
   'told',
   'ping',
   'close',
-  // From the render process.
+  // Frames that the render process sends.
   'ready',
   'answer',
   'question',

@@ -34,7 +34,7 @@ export interface ProcessLimits {
   readonly maxBytes: number;
   /** Limit of the memory of JavaScript objects. */
   readonly maxHeapMegabytes: number;
-  /** Between two looks at the process. */
+  /** How long to wait between two looks at the process. */
   readonly lookEveryMs: number;
   /** Looks without a sign of life before it is ended, while it starts and later. */
   readonly looksToStart: number;

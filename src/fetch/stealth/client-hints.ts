@@ -38,7 +38,7 @@ export function majorOf(fullVersion: string): number {
   return Number.parseInt(fullVersion, 10);
 }
 
-/** As the `sec-ch-ua` header lists them. */
+/** Formats brands as the header `sec-ch-ua` lists them. */
 export function brandHeader(brands: readonly Brand[]): string {
   return brands.map(({ brand, version }) => `"${brand}";v="${version}"`).join(', ');
 }

@@ -22,7 +22,7 @@ const region = (languages: string, ...places: RegionPlace[]): Region => ({
   languages: languages.split(' '),
 });
 
-/** By ISO 3166 code in lower case. */
+/** The regions by ISO 3166 code in lower case. */
 export const REGIONS: Readonly<Record<string, Region>> = {
   ae: region('en-AE en ar-AE ar', at('Asia/Dubai', 25.2, 55.27)),
   ar: region('es-AR es en', at('America/Argentina/Buenos_Aires', -34.6, -58.38)),

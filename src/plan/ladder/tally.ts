@@ -6,7 +6,7 @@ const MOST = 8;
 /** The share of opposite experience that a new one leaves: three in a row overrule any past. */
 const OVERRULED = 0.5;
 const MINUTE_MS = 60_000;
-/** In this time hardly anything fades. */
+/** An experience that is younger has hardly faded. */
 const SURE_MINUTES = 60;
 
 /** The experience that is left now. A clock that went back takes nothing away. */

@@ -166,7 +166,7 @@ export class ProxyPool {
     const { health } = member;
     member.checkedAt = now;
     const isAlive = outcome !== 'proxy-failed' && outcome !== 'unclear' && outcome !== 'nothing';
-    // That it listens does not show that it carries requests: only one that it carries brings it back.
+    // A proxy that listens need not carry requests: only a request that it carries brings it back.
     if (isAlive && health.failedAt !== null && !this.health.hasChecks) return;
     const hasFailedSince = health.failedAt !== null && health.failedAt > sentAt;
     member.health =

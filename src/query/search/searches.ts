@@ -13,7 +13,7 @@ export interface SearchRequest {
   readonly host?: string | undefined;
   readonly jobId?: JobId | undefined;
   readonly limit: number;
-  /** As `nextCursor` of the answer before. */
+  /** The `nextCursor` of the answer before. */
   readonly cursor?: string | undefined;
 }
 

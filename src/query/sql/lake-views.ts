@@ -14,7 +14,7 @@ const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const list = (texts: readonly string[]) => texts.map(literal).join(', ');
 
 export interface LakeViewSql {
-  /** In the order in which they are run. */
+  /** The statements, in the order in which they are run. */
   readonly statements: readonly string[];
   readonly names: readonly string[];
 }

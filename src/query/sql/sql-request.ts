@@ -56,7 +56,7 @@ export type SqlValue =
 
 export interface SqlColumn {
   readonly name: string;
-  /** As DuckDB names it. */
+  /** The type of the column, as DuckDB names it. */
   readonly type: string;
 }
 

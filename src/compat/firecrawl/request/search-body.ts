@@ -30,7 +30,7 @@ export const searchBody = z
     enterprise: z.array(z.string()).optional(),
     scrapeOptions: z
       .preprocess(
-        // Without formats nothing is scraped.
+        // A search without formats scrapes no result, so they have no default here.
         (given) => (typeof given === 'object' && given !== null ? { formats: [], ...given } : given),
         scrapeOptionsField,
       )

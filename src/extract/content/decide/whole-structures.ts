@@ -20,7 +20,7 @@ interface GroupedText extends PlacedText {
 
 /** The texts of a page: blocks, and plain structures as one text each. */
 export interface PageTexts {
-  /** By block: the number of its text. */
+  /** For each block, the number of its text. */
   readonly textOf: Int32Array;
   readonly texts: readonly GroupedText[];
 }

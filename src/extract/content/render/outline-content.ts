@@ -33,7 +33,7 @@ const START = hashName('start');
 const COLSPAN = hashName('colspan');
 const ROWSPAN = hashName('rowspan');
 const MOST_COLUMNS = 100;
-/** As browsers have it. */
+/** The limit that browsers have for `rowspan`. */
 const MOST_ROWS = 65_534;
 const MOST_CELLS = 50_000;
 /** Deeper lists and quotes continue at this depth, because every line repeats all indents. */

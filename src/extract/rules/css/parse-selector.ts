@@ -170,7 +170,7 @@ function withArgument(reader: SelectorReader, name: string, depth: number): Simp
   return { kind: 'nth', name: nth, step, offset, of: selectorList(reader, false, depth) };
 }
 
-/** With or without quotes. */
+/** Reads the argument of `:contains()`, which may stand in quotes. */
 function containedText(reader: SelectorReader): string {
   if (reader.isAtString) return reader.string();
   const end = reader.source.indexOf(')', reader.at);

@@ -28,7 +28,7 @@ const AXES: readonly Axis[] = [
   'self',
 ];
 const NODE_TYPES = new Set(['node', 'text', 'comment', 'processing-instruction']);
-/** From weakest to strongest. */
+/** The operators by how strongly they bind, the weakest first. */
 const LEVELS: readonly (readonly BinaryOperator[])[] = [
   ['or'],
   ['and'],
