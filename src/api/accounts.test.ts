@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTenant, keyOf, type Tenant } from '../../test/isolation/tenants.ts';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import { stopFullAccounts } from '../jobs/full-accounts.ts';
+import { defined } from '../model/defined.ts';
 import type { AccountId, JobId } from '../model/ids.ts';
 import { applyPlans } from './access/accounts.ts';
 
@@ -134,7 +135,7 @@ describe('keys', () => {
       method: 'POST',
       url: `/v1/keys/${id}/rotate`,
       headers: { 'x-api-key': secret },
-      ...(payload === undefined ? {} : { payload }),
+      ...defined({ payload }),
     });
 
   it('get another secret, while the former one goes on for a while', async () => {

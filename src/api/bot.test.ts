@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { defined } from '../model/defined.ts';
 import { PROOF_PATH } from '../owners/domain-proof.ts';
 
 let platform: Platform;
@@ -36,7 +37,7 @@ let lastAddress = 0;
 async function call(method: 'GET' | 'POST', url: string, payload?: object) {
   lastAddress += 1;
   const remoteAddress = `192.0.2.${lastAddress}`;
-  return platform.api.inject({ method, url, remoteAddress, ...(payload === undefined ? {} : { payload }) });
+  return platform.api.inject({ method, url, remoteAddress, ...defined({ payload }) });
 }
 
 const form = (url: string, fields: Record<string, string>) =>

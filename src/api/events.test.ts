@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import { parseEventStream, type StreamEvent } from '../events/parse-stream.ts';
+import { defined } from '../model/defined.ts';
 import type { HostKey } from '../model/ids.ts';
 
 let platform: Platform;
@@ -24,7 +25,7 @@ async function listen(
 ) {
   const leave = new AbortController();
   const response = await fetch(`${origin}${path}`, {
-    headers: { 'x-api-key': key, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) },
+    headers: { 'x-api-key': key, ...defined({ 'last-event-id': lastEventId }) },
     signal: leave.signal,
   });
   if (!response.ok || response.body === null) throw new Error(`${response.status} ${await response.text()}`);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { defined } from '../model/defined.ts';
 import type { AccountId } from '../model/ids.ts';
 import type { KeyScope } from '../ports/api-key.ts';
 import { newKey, newSecret } from './access/api-key.ts';
@@ -20,7 +21,7 @@ async function keyWith(scopes: readonly KeyScope[]) {
       method,
       url,
       headers: { authorization: `Bearer ${secret}` },
-      ...(payload === undefined ? {} : { payload }),
+      ...defined({ payload }),
     });
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { defined } from '../model/defined.ts';
 import type { AccountId, JobId, ScheduleId } from '../model/ids.ts';
 import type { KeyScope } from '../ports/api-key.ts';
 import { runSchedules } from '../schedules/schedule-clock.ts';
@@ -23,7 +24,7 @@ afterAll(() => platform.close());
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 const call = (method: Method, url: string, payload?: object, headers = {}) =>
-  platform.call({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
+  platform.call({ method, url, headers, ...defined({ payload }) });
 
 const JOB = { kind: 'crawl', urls: ['https://example.com/'], maxPages: 5 };
 const HOURLY = { name: 'hourly', cron: '0 * * * *', timeZone: 'Europe/Berlin', job: JOB };

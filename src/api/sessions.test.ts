@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { defined } from '../model/defined.ts';
 import type { AccountId } from '../model/ids.ts';
 import { createSessions, type Sessions } from '../sessions/sessions.ts';
 import { createVault } from '../sessions/vault.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object, headers = {}) =>
-  platform.call({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
+  platform.call({ method, url, headers, ...defined({ payload }) });
 const as = (secret: string) => ({ 'x-api-key': secret });
 const actions = async () =>
   (await platform.store.listAudit({ limit: 100 })).items.map(({ action, target }) => [action, target]);

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/registry.ts';
+import { defined } from '../model/defined.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { ArtifactRef, NewPage, Page, PageRecord, PageRedirect, SetCookie } from '../model/page.ts';
@@ -210,7 +211,7 @@ async function renderedOf(
     artifacts,
     xhr: answers,
     consoleErrors,
-    actions: actions.map(({ type, ms, value }) => ({ type, ms, ...(value === undefined ? {} : { value }) })),
+    actions: actions.map(({ type, ms, value }) => ({ type, ms, ...defined({ value }) })),
     failure:
       failure === undefined ? null : { code: failure.code, message: failure.message, step: failure.step },
   };

@@ -1,6 +1,7 @@
 import { type Context, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { Engine, FetchRequest, FetchResponse } from '../fetch/engine.ts';
 import type { Attempt } from '../model/attempt.ts';
+import { defined } from '../model/defined.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
@@ -79,7 +80,7 @@ export function noteAttempt({ engine, proxyTier, outcome, statusCode, errorCode,
     'scrapifie.bytes': bytes,
     ...(proxyTier === null ? {} : { 'scrapifie.proxy.tier': proxyTier }),
     ...(statusCode === null ? {} : { 'http.response.status_code': statusCode }),
-    ...(errorCode === undefined ? {} : { 'error.type': errorCode }),
+    ...defined({ 'error.type': errorCode }),
   });
 }
 

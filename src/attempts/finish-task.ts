@@ -4,6 +4,7 @@ import type { FetchResponse } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { routeOf } from '../frontier/routes.ts';
 import type { Attempt, AttemptExtras, EngineName, OutcomeKind } from '../model/attempt.ts';
+import { defined } from '../model/defined.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { NewPage } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
@@ -242,7 +243,7 @@ function attemptOf(
   return {
     engine,
     proxyTier,
-    ...(proxyId === undefined ? {} : { proxyId }),
+    ...defined({ proxyId }),
     ...(identity === 'browser' ? { identity } : {}),
     ...(hasSolver ? { hasSolver } : {}),
     reason,
@@ -251,7 +252,7 @@ function attemptOf(
     ...(reading?.vendor ? { vendor: reading.vendor } : {}),
     ...(result.errorCode === null ? {} : { errorCode: result.errorCode }),
     ...(fetched.kind === 'end' && fetched.end.state === 'moved' ? ledOn(fetched.response) : {}),
-    ...(amount === undefined ? {} : { yield: amount }),
+    ...defined({ yield: amount }),
     statusCode: result.statusCode,
     ...(claimedAt === undefined ? {} : { waitedMs: Math.max(0, Math.round(now - ms - claimedAt)) }),
     ms,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../model/attempt.ts';
+import { defined } from '../model/defined.ts';
 import { attemptMs, spentMs, taskLimitMs } from './task-time.ts';
 
 const DEFAULT_MS = 60_000;
@@ -10,7 +11,7 @@ const attempt = (ms: number, pauseMs?: number): Attempt => ({
   outcome: 'error',
   statusCode: 500,
   ms,
-  ...(pauseMs === undefined ? {} : { pauseMs }),
+  ...defined({ pauseMs }),
   bytes: 0,
   at: '2026-01-01T00:00:00.000Z',
 });

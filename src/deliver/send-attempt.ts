@@ -1,6 +1,7 @@
 import { isPluginPart, type PluginPart } from '../config/plugin-part.ts';
 import { asScrapifieError, isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Engine, FetchResponse } from '../fetch/engine.ts';
+import { defined } from '../model/defined.ts';
 import { within } from '../model/time-limit.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { AttemptRecord, DeliveryEvent, SentRequest, StoredWebhook } from '../ports/webhook-store.ts';
@@ -87,7 +88,7 @@ async function post(
   const traceparent = isJson ? activeTraceparent() : undefined;
   const own = {
     'content-type': 'application/json',
-    ...(traceparent === undefined ? {} : { traceparent }),
+    ...defined({ traceparent }),
     ...(isJson ? signatureHeaders({ id: event.id, at, body, secrets }) : {}),
     ...shaped?.headers,
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { diffRulesSchema } from '../diff/diff-rules.ts';
+import { defined } from '../model/defined.ts';
 import type { ExportSpec } from '../model/export.ts';
 import {
   EXPORT_FORMATS,
@@ -58,8 +59,5 @@ export const specOf = ({ against, rules, excel, text, to, type, format }: Export
   type,
   format,
   ...(against === undefined ? {} : { against: against as JobId }),
-  ...(rules === undefined ? {} : { rules }),
-  ...(excel === undefined ? {} : { excel }),
-  ...(text === undefined ? {} : { text }),
-  ...(to === undefined ? {} : { to }),
+  ...defined({ rules, excel, text, to }),
 });

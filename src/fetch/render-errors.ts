@@ -1,25 +1,25 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { defined } from '../model/defined.ts';
 
 /** No browser can be had at the moment, or none is installed. */
 export function browserUnavailable(why: string, cause?: unknown, retryAfterMs?: number): ScrapifieError {
   return new ScrapifieError('BROWSER_UNAVAILABLE', `No browser is available: ${why}`, {
-    ...(cause === undefined ? {} : { cause }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ cause, retryAfterMs }),
   });
 }
 
 /** The whole browser ended or stopped answering; whatever pages it showed are not at fault. */
 export function browserLost(why: string, cause?: unknown): ScrapifieError {
   return new ScrapifieError('BROWSER_LOST', `The browser was lost: ${why}`, {
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   });
 }
 
 /** The page's process ended while the page was in use. */
 export function browserCrashed(what: string, cause?: unknown): ScrapifieError {
   return new ScrapifieError('BROWSER_CRASHED', `${what} ended unexpectedly while the page was rendered`, {
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { FRAME_LIMITS } from '../extract/scan/inline-frames.ts';
+import { defined } from '../model/defined.ts';
 import type { CapturedXhr } from '../model/render.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered, ResponseHeaders } from './engine.ts';
 
@@ -120,7 +121,7 @@ function renderedWithout({ rawBody, extra, failure }: Rendered, forms: Forms): R
       failure === null
         ? null
         : new ScrapifieError(failure.code, textWithout(failure.message, forms), {
-            ...(failure.details === undefined ? {} : { details: failure.details }),
+            ...defined({ details: failure.details }),
           }),
   };
 }

@@ -1,4 +1,5 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
+import { defined } from '../model/defined.ts';
 import {
   CHANGE_FREQUENCIES,
   type ChangeFrequency,
@@ -150,7 +151,7 @@ export function createXmlReader(maxUrls: number): SitemapReader {
     for (const alternate of alternates) {
       if (alternate.url === url || alternate.url === '') continue;
       const { language } = alternate;
-      items.push({ kind, url: alternate.url, ...(language === undefined ? {} : { language }) });
+      items.push({ kind, url: alternate.url, ...defined({ language }) });
     }
   };
   const addText = (text: string): void => {

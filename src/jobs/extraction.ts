@@ -1,5 +1,6 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createCanonicalizer, parseSeed } from '../frontier/canonical.ts';
+import { defined } from '../model/defined.ts';
 import type { Incarnation, JobSeq, TaskId, UrlKey } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { Page, PageRecord } from '../model/page.ts';
@@ -119,7 +120,7 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
       ...rowFields(page),
       ...responseFields(page, stored),
       ...recordFields(record, formats),
-      ...(page.expired === undefined ? {} : { expired: page.expired }),
+      ...defined({ expired: page.expired }),
       ...pageErrorOf(page, rendered),
     });
     const hasExpired = page.expired?.includes('bodies') ?? false;

@@ -4,6 +4,7 @@ import { createCanonicalizer, parseSeed } from '../frontier/canonical.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { creditsOf } from '../model/credits.ts';
+import { defined } from '../model/defined.ts';
 import type { JobId, TaskId } from '../model/ids.ts';
 import type { Format, Job, JobOptions } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
@@ -338,7 +339,7 @@ async function namingJob<T>(jobId: JobId, reading: Promise<T>): Promise<T> {
     throw new ScrapifieError(code, message, {
       cause: error,
       details: { jobId },
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...defined({ retryAfterMs }),
     });
   }
 }

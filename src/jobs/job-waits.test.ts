@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
+import { defined } from '../model/defined.ts';
 import type { HostKey, JobId } from '../model/ids.ts';
 import { createJobWaits } from './job-waits.ts';
 import type { Waiting } from './waiting.ts';
@@ -27,8 +28,7 @@ function open(given: Given = {}) {
     look: async (id) =>
       given.ended?.has(id) ? 'ended' : { hopeless: (withinMs) => given.hopeless?.(withinMs) ?? null },
     pollMs: given.pollMs ?? FOREVER_MS,
-    ...(given.maxWaits === undefined ? {} : { maxWaits: given.maxWaits }),
-    ...(given.now === undefined ? {} : { now: given.now }),
+    ...defined({ maxWaits: given.maxWaits, now: given.now }),
   });
   return { bus, waits };
 }

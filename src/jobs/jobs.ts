@@ -1,5 +1,6 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { defined } from '../model/defined.ts';
 import type { AccountId, HostKey, JobId, WebhookId } from '../model/ids.ts';
 import type { Budgets, Job, JobOptions, NewJob, Pace, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
@@ -177,9 +178,11 @@ export function createJobs(deps: JobsDeps): Jobs {
       page,
       credentials,
       ...(sources === undefined ? {} : { hasSources: true }),
-      ...(given.shownAs === undefined ? {} : { shownAs: given.shownAs }),
-      ...(given.secretOrigins === undefined ? {} : { secretOrigins: given.secretOrigins }),
-      ...(given.traceParent === undefined ? {} : { traceParent: given.traceParent }),
+      ...defined({
+        shownAs: given.shownAs,
+        secretOrigins: given.secretOrigins,
+        traceParent: given.traceParent,
+      }),
       ...(monitor === undefined ? {} : { monitorId: monitor.id, monitorRound: monitor.round }),
       ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
     };
@@ -202,8 +205,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       seeds,
       keyId: startedBy?.keyId ?? null,
       reserveMicrocredits: deps.reserveFor?.(options, [...hosts]) ?? 0,
-      ...(sources === undefined ? {} : { sources }),
-      ...(run === undefined ? {} : { run }),
+      ...defined({ sources, run }),
     };
     const job = await store.createJob(draftedJob, tasks, { isUnsynced });
     if (job.finishedAt === null) deps.onAccepted?.({ ...job, options });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pluginPart } from '../config/plugin-part.ts';
 import { ENGINE_NAMES } from '../model/attempt.ts';
+import { defined } from '../model/defined.ts';
 import { isDisguised } from '../model/engine-traits.ts';
 import type { ExtractOptions } from '../model/extraction.ts';
 import type { Format, PageOptions } from '../model/job.ts';
@@ -247,7 +248,7 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     method: request.method ?? 'GET',
     body: request.body ?? null,
     timeoutMs: request.timeoutMs,
-    ...(request.taskTimeoutMs === undefined ? {} : { taskTimeoutMs: request.taskTimeoutMs }),
+    ...defined({ taskTimeoutMs: request.taskTimeoutMs }),
     maxAttempts: request.maxAttempts,
     maxBodyBytes: request.maxBodyBytes,
     obeyRobots: request.obeyRobots,

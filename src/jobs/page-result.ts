@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import { decodeAs } from '../fetch/charset.ts';
 import type { OutcomeKind } from '../model/attempt.ts';
+import { defined } from '../model/defined.ts';
 import type { ContentRecord, DeepRecord, ExtractProblem, LlmCall, ValueOrigin } from '../model/extraction.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Format, PageOptions } from '../model/job.ts';
@@ -211,7 +212,7 @@ export async function readPageResult(
   return {
     ...rowFields(page),
     ...(maxAgeMs === 0 ? {} : { cache: record.cache ?? { hit: false, storedAt: null } }),
-    ...(record.notModified === undefined ? {} : { notModified: record.notModified }),
+    ...defined({ notModified: record.notModified }),
     ...responseFields(page, record),
     ...recordFields(record, formats),
     ...(has('rawHtml') ? { rawHtml: await readRawHtml(page, rendered, blobs) } : {}),
@@ -222,7 +223,7 @@ export async function readPageResult(
     ...(has('xhr') ? { xhr: shown.xhr === undefined ? null : await xhrResults(shown.xhr, show) } : {}),
     ...(shown.actions === undefined ? {} : { actions: await actionResults(shown.actions, show) }),
     ...(rendered === undefined ? {} : { consoleErrors: rendered.consoleErrors ?? [] }),
-    ...(page.expired === undefined ? {} : { expired: page.expired }),
+    ...defined({ expired: page.expired }),
     ...(await shownErrorOf(page, rendered, show)),
   };
 }
@@ -250,11 +251,9 @@ function extractedOf(record: DeepRecord): Partial<PageResult> {
   if (extracted === undefined) return {};
   return {
     extracted,
-    ...(extractedType === undefined ? {} : { extractedType }),
-    ...(extractedProbability === undefined ? {} : { extractedProbability }),
+    ...defined({ extractedType, extractedProbability }),
     extractedBy: extractedBy ?? {},
-    ...(extractProblems === undefined ? {} : { extractProblems }),
-    ...(llm === undefined ? {} : { llm }),
+    ...defined({ extractProblems, llm }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../model/defined.ts';
 import type { Format } from '../model/job.ts';
 import type { RenderAction, RenderWish, ScreenshotOptions } from '../model/render.ts';
 import { secretField } from '../sessions/secret-fields.ts';
@@ -244,7 +245,7 @@ export function renderWishOf(request: RenderOptions): RenderWish | null {
     ...(formats.includes('pdf') ? { pdf: true } : {}),
     ...(formats.includes('xhr') ? { captureXhr: true } : {}),
     ...(blockResources.length === 0 ? {} : { blockResources: [...new Set(blockResources)] }),
-    ...(device === undefined ? {} : { device }),
+    ...defined({ device }),
   };
   return Object.keys(wish).length === 0 ? null : wish;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { routeProblems } from '../frontier/routes.ts';
+import { defined } from '../model/defined.ts';
 import type { Format, Route } from '../model/job.ts';
 import { extractField } from './extract-fields.ts';
 import { FORMATS } from './page-fields.ts';
@@ -89,9 +90,9 @@ export function routeFrom({ match, keep, follow, options }: z.output<typeof rout
     keep,
     follow,
     page: {
-      ...(engine === undefined ? {} : { engine }),
+      ...defined({ engine }),
       ...(formats === undefined ? {} : { formats: [...new Set<Format>(formats)] }),
-      ...(extract === undefined ? {} : { extract }),
+      ...defined({ extract }),
       ...(render === null ? {} : { render }),
     },
   };

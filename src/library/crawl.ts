@@ -11,6 +11,7 @@ import { parseRequest } from '../jobs/invalid-request.ts';
 import { draftCrawl } from '../jobs/job-draft.ts';
 import { type CrawlRequest, crawlRequestSchema } from '../jobs/job-request.ts';
 import type { PageResult } from '../jobs/page-result.ts';
+import { defined } from '../model/defined.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
@@ -89,7 +90,7 @@ export function createCrawl<Extracted>(
     const concurrency = fields.concurrency ?? concurrencyFor(ratePerSecond);
     const request = parseRequest(crawlRequestSchema, {
       ...fields,
-      ...(concurrency === undefined ? {} : { concurrency }),
+      ...defined({ concurrency }),
       urls: [urls].flat(),
     });
     const place = await open();

@@ -13,6 +13,7 @@ import type { ScrapeResult } from '../jobs/job-reader.ts';
 import { mapRequestSchema, scrapeRequestSchema } from '../jobs/job-request.ts';
 import type { MapResult } from '../jobs/map-result.ts';
 import type { PageResult } from '../jobs/page-result.ts';
+import { defined } from '../model/defined.ts';
 import { OPENERS } from '../wiring/shell.ts';
 import { type Crawl, type CrawlOptions, type CrawlPlace, createCrawl } from './crawl.ts';
 
@@ -129,7 +130,7 @@ export async function openWithPlace(
     async scrape(url, { signal, ...fields } = {}) {
       requireOpen();
       const request = parseRequest(scrapeRequestSchema, { inline: true, ...fields, url });
-      const given = { operator: OPERATOR, ...(signal === undefined ? {} : { signal }) };
+      const given = { operator: OPERATOR, ...defined({ signal }) };
       return explained(request.timeoutMs, platform.jobs.scrapeNow(request, await account, given));
     },
     crawl: (urls, crawlOptions = {}) =>
@@ -140,7 +141,7 @@ export async function openWithPlace(
     async map(url, { signal, ...fields } = {}) {
       requireOpen();
       const request = parseRequest(mapRequestSchema, { ...fields, url });
-      const given = { operator: OPERATOR, ...(signal === undefined ? {} : { signal }) };
+      const given = { operator: OPERATOR, ...defined({ signal }) };
       return explained(request.timeoutMs, platform.jobs.mapNow(request, await account, given));
     },
     async extract(page, fields = {}) {

@@ -1,6 +1,7 @@
 import { Budget } from '../extract/rules/budget.ts';
 import { checkSchema } from '../extract/rules/schema/check-schema.ts';
 import { type CompiledSchema, compileSchema } from '../extract/rules/schema/compile-schema.ts';
+import { defined } from '../model/defined.ts';
 import { type FieldsSchema, isRecord, type JsonSchema } from './answer-schema.ts';
 import type { LlmProblem } from './llm.ts';
 import { PageWords } from './page-words.ts';
@@ -34,7 +35,7 @@ const WRITTEN_OTHERWISE: ReadonlySet<unknown> = new Set(['date', 'date-time', 't
 
 /** The schema of one object with these fields, none of them required; or why they make none. */
 export function compileFields({ properties, $defs }: FieldsSchema): CompiledSchema | string {
-  const schema = { type: 'object', properties, ...($defs === undefined ? {} : { $defs }) };
+  const schema = { type: 'object', properties, ...defined({ $defs }) };
   const compiled = compileSchema(schema, 'fields');
   if ('schema' in compiled) return compiled.schema;
   const [first] = compiled.problems;

@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts';
 import { cursorOf, readCursor } from './cursor.ts';
 import { siteParts } from './site-content.ts';
 import { portionOf, tokensIn } from './token-budget.ts';
@@ -63,7 +64,7 @@ export function listParts<T>(
     const shown = show(item);
     tokens += tokensIn(typeof shown === 'string' ? `${shown}\n` : json(shown));
     const isFirst = parts.length === 0 && lines.length === 0;
-    if (tokens > most && !isFirst) return ended({ skip: index, ...(list === undefined ? {} : { list }) });
+    if (tokens > most && !isFirst) return ended({ skip: index, ...defined({ list }) });
     if (typeof shown === 'string') lines.push(portionOf(shown, 0, most - HEAD_TOKENS).text);
     else {
       endLines();

@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { defined } from './defined.ts';
 
 /** The most a request or an answer of a call may take as JSON; larger things travel as blobs. */
 export const MAX_CALL_BYTES = 262_144;
@@ -51,8 +52,7 @@ export function readCallAnswer(text: string): unknown {
   const code: ErrorCode = Object.hasOwn(ERRORS, error.code) ? (error.code as ErrorCode) : 'INTERNAL';
   const { details, retryAfterMs } = error;
   throw new ScrapifieError(code, error.message, {
-    ...(details === undefined ? {} : { details }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ details, retryAfterMs }),
   });
 }
 

@@ -6,6 +6,7 @@ import { invalidRequest } from '../jobs/invalid-request.ts';
 import { isJobId } from '../jobs/job-id.ts';
 import { type CrawlRequest, scrapeRequestSchema } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { defined } from '../model/defined.ts';
 import type { AccountId, ChangeId, JobId, MonitorId, RunId, ScheduleId, WebhookId } from '../model/ids.ts';
 import type { Monitor } from '../model/monitor.ts';
 import type { ReportedRun, Schedule } from '../model/schedule.ts';
@@ -163,7 +164,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       if (job !== null || times !== undefined || name !== undefined) {
         await schedules.update(
           schedule.id,
-          { ...times, ...(name === undefined ? {} : { name }), ...(job === null ? {} : { job }) },
+          { ...times, ...defined({ name }), ...(job === null ? {} : { job }) },
           owner,
         );
       }
@@ -291,9 +292,7 @@ function changedJob(change: MonitorChangeRequest, schedule: Schedule, vault: Vau
   }
   return scheduledJobOf({
     ...target,
-    ...(urls === undefined ? {} : { urls }),
-    ...(site === undefined ? {} : { site }),
-    ...(sitemap === undefined ? {} : { sitemap }),
+    ...defined({ urls, site, sitemap }),
     options: options ?? former.options,
     maxPages: maxPages ?? former.maxPages ?? 1,
     maxDepth: maxDepth === undefined ? former.maxDepth : maxDepth,

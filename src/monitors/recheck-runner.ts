@@ -1,6 +1,7 @@
 import { parseStoredSeed } from '../frontier/canonical.ts';
 import { batchRequestSchema } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { defined } from '../model/defined.ts';
 import type { Schedule } from '../model/schedule.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { DueRecheck } from '../ports/monitor-store.ts';
@@ -59,7 +60,7 @@ async function startRecheck({ monitor, recheck }: DueRecheck, deps: RecheckDeps)
     startedBy: {
       actor: `monitor ${id}`,
       address: 'scheduler',
-      ...(keyId === undefined ? {} : { keyId }),
+      ...defined({ keyId }),
     },
   });
 }

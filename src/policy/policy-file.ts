@@ -12,6 +12,7 @@ import {
 } from '../config/yaml-file.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { WEB_ENGINES } from '../model/attempt.ts';
+import { defined } from '../model/defined.ts';
 import type { AllowedHours } from '../model/policy.ts';
 import { PROXY_TIERS } from '../model/proxy.ts';
 import { hoursProblem } from '../politeness/hours.ts';
@@ -171,7 +172,7 @@ function toEntry(entry: ParsedEntry): PolicyEntry {
   return {
     ...given,
     ...(rate === undefined ? {} : { ratePerSecond: rate === 'unlimited' ? null : rate }),
-    ...(delayMs === undefined ? {} : { minDelayMs: delayMs }),
+    ...defined({ minDelayMs: delayMs }),
   };
 }
 

@@ -2,6 +2,7 @@ import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error
 import type { Given } from '../jobs/given.ts';
 import type { JobRequest } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { defined } from '../model/defined.ts';
 import type { AccountId, ScheduleId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { Schedule, ScheduleRun } from '../model/schedule.ts';
@@ -106,7 +107,7 @@ async function start(deps: RunDeps, { run, schedule }: OpenRun): Promise<boolean
       startedBy: {
         actor: `schedule ${schedule.id}`,
         address: 'scheduler',
-        ...(keyId === undefined ? {} : { keyId }),
+        ...defined({ keyId }),
       },
     });
     onDecided?.('started', run);

@@ -4,6 +4,7 @@ import { type FieldProblem, invalidRequest } from '../jobs/invalid-request.ts';
 import { isJobId } from '../jobs/job-id.ts';
 import type { JobRequest } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { defined } from '../model/defined.ts';
 import type { AccountId, KeyId, MonitorId, RunId, ScheduleId } from '../model/ids.ts';
 import type { CredentialAccess } from '../model/job.ts';
 import type { ReportedRun, Schedule, ScheduledJob, ScheduleRules, Timing } from '../model/schedule.ts';
@@ -161,11 +162,10 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
       accountId,
       name,
       ...rules,
-      job: sealScheduledJob(
-        ownedBy(owner, { ...job, credentials, ...(monitorId === undefined ? {} : { monitorId }) }),
-        vault,
-        { id, accountId },
-      ),
+      job: sealScheduledJob(ownedBy(owner, { ...job, credentials, ...defined({ monitorId }) }), vault, {
+        id,
+        accountId,
+      }),
       isPaused: false,
       nextTickAt: next.tickAt,
       dueAt: next.dueAt,

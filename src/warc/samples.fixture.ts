@@ -1,4 +1,5 @@
 import { deflateRawSync, gzipSync } from 'node:zlib';
+import { defined } from '../model/defined.ts';
 
 /** Records written by hand, as other tools write them. */
 export interface Sample {
@@ -24,7 +25,7 @@ export function plainRecord({
     'WARC-Type': type,
     'WARC-Record-ID': `<urn:uuid:${crypto.randomUUID()}>`,
     'WARC-Date': '2024-05-06T07:08:09Z',
-    ...(url === undefined ? {} : { 'WARC-Target-URI': url }),
+    ...defined({ 'WARC-Target-URI': url }),
     'Content-Type': `application/http; msgtype=${type === 'request' ? 'request' : 'response'}`,
     ...fields,
     'Content-Length': contentLength ?? String(body.length),

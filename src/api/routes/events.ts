@@ -6,6 +6,7 @@ import { createEventStreams, type EventStreams } from '../../events/event-stream
 import { STREAM_ONLY_TYPES, type WantedTypes } from '../../events/stream-frames.ts';
 import { parsePosition, type StreamPosition } from '../../events/stream-position.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
+import { defined } from '../../model/defined.ts';
 import { eventsTo } from '../../model/event-types.ts';
 import type { JobId } from '../../model/ids.ts';
 import { levelOfError } from '../../observe/logger.ts';
@@ -135,7 +136,7 @@ export function addEventRoutes(app: App, deps: RouteDeps): void {
       const { after, types } = request.query;
       const isNew = after === undefined && request.headers['last-event-id'] === undefined;
       const from = isNew ? await store.eventHead() : after;
-      return stream(request, reply, null, { types, ...(from === undefined ? {} : { after: from }) });
+      return stream(request, reply, null, { types, ...defined({ after: from }) });
     },
   });
 }

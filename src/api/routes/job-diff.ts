@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Comparisons, SitePair } from '../../compare/comparisons.ts';
 import { type ChangeType, noCounts, type SiteChange } from '../../compare/site-change.ts';
+import { defined } from '../../model/defined.ts';
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { clientGone } from '../http/client-gone.ts';
@@ -84,7 +85,7 @@ export function addJobDiffRoutes(app: App, { jobs, store, now, comparisons }: Ro
       const summary = request.query.summary === 'true' ? await comparisons.summary(pair, signal) : undefined;
       return success({
         ...listAnswer('changes', slice, (change: SiteChange) => changeView(change)),
-        ...(summary === undefined ? {} : { summary }),
+        ...defined({ summary }),
         links: selfLinks('jobs', current.id, 'diff'),
       });
     },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { listSettings } from '../../config/setting-list.ts';
 import { ERRORS } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 import { LOG_LEVELS } from '../../observe/log-ring.ts';
 import { apiKeyOf } from '../access/access.ts';
 import { type DoctorFinding, type FolderSize, folderSizes } from '../health/system-parts.ts';
@@ -230,7 +231,7 @@ export function addSystemRoutes(app: App, deps: RouteDeps): void {
       const ofParts = Object.entries(parts).map(([check, { status, message, code }]): DoctorFinding => {
         const state = status === 'ok' ? 'ok' : status === 'degraded' ? 'warn' : 'fail';
         const advice = code === undefined ? undefined : ERRORS[code].meaning;
-        return { check, state, found: message ?? status, ...(advice === undefined ? {} : { advice }) };
+        return { check, state, found: message ?? status, ...defined({ advice }) };
       });
       const items = [...ofParts, ...found].map((each) => ({ ...each, advice: each.advice ?? null }));
       const actor = apiKeyOf(request).id;

@@ -3,6 +3,7 @@ import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import { stopSentence } from '../../jobs/rule-words.ts';
 import type { Waiting } from '../../jobs/waiting.ts';
 import { creditsOf } from '../../model/credits.ts';
+import { defined } from '../../model/defined.ts';
 import { JOB_STATUSES, type Job } from '../../model/job.ts';
 import { hideSecrets } from '../../sessions/secret-fields.ts';
 
@@ -107,10 +108,10 @@ export function jobView(job: Job, waiting?: readonly Waiting[]) {
     credits: creditsOf(job.microcredits),
     progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes },
     ...(waiting === undefined ? {} : { waitingFor: waiting.map(waitingView) }),
-    ...(job.expired === undefined ? {} : { expired: job.expired }),
+    ...defined({ expired: job.expired }),
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: { ...options, page: hideSecrets(options.page) },
-    ...(job.scheduleId === undefined ? {} : { scheduleId: job.scheduleId }),
+    ...defined({ scheduleId: job.scheduleId }),
     links: jobLinks(job.id),
   };
 }

@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 
 /** Calls the API of a running server. Errors of the server are thrown with their own code, message and details. */
 export interface ApiClient {
@@ -67,7 +68,7 @@ export function createApiClient({ url, key, signal }: ApiClientOptions): ApiClie
         // A server that leads elsewhere must not get the key and what is sent.
         redirect: 'error',
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(own === undefined ? {} : { signal: own }),
+        ...defined({ signal: own }),
       });
     } catch (error) {
       if (own?.aborted) throw new ScrapifieError('CANCELLED', 'The command was interrupted.');
@@ -185,7 +186,7 @@ function failureOf(answer: Answer<unknown> | null, status: number, base: string)
     isCode(code) ? code : 'INTERNAL',
     isCode(code) ? message : `${code}: ${message}`,
     {
-      ...(details === undefined ? {} : { details }),
+      ...defined({ details }),
     },
   );
 }

@@ -4,6 +4,7 @@ import { browserPart, createReadiness } from '../../api/health/readiness.ts';
 import type { SystemParts } from '../../api/health/system-parts.ts';
 import { addFirecrawlRoutes } from '../../compat/firecrawl/firecrawl-api.ts';
 import { isWatchPath } from '../../compat/firecrawl/watch-job.ts';
+import { defined } from '../../model/defined.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Activity } from '../../observe/loop-watch.ts';
 import type { Metrics } from '../../observe/metrics.ts';
@@ -41,7 +42,7 @@ export function createPlatformApi(
     settings: platform.settings,
     logger,
     metrics,
-    ...(activity === undefined ? {} : { activity }),
+    ...defined({ activity }),
     readiness: createReadiness({
       parts: {
         store: { check: () => store.check(), isEssential: true },

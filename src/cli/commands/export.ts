@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { defined } from '../../model/defined.ts';
 import type { ExportSpec } from '../../model/export.ts';
 import {
   EXPORT_FORMATS,
@@ -72,8 +73,7 @@ function specOf({ type, format, against, excel, text }: ExportFlags): ExportSpec
     type: type ?? (PAGE_FORMATS.includes(format) ? PAGE_TYPE : 'results'),
     format,
     ...(against === undefined ? {} : { against: against as JobId }),
-    ...(excel === undefined ? {} : { excel }),
-    ...(text === undefined ? {} : { text }),
+    ...defined({ excel, text }),
   };
 }
 

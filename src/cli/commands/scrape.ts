@@ -6,6 +6,7 @@ import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { ruleSentence } from '../../jobs/rule-words.ts';
 import { attemptSentences } from '../../jobs/why-sentences.ts';
 import type { Attempt } from '../../model/attempt.ts';
+import { defined } from '../../model/defined.ts';
 import { describeCount, describeMs } from '../../model/human-units.ts';
 import type { Format } from '../../model/job.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
@@ -187,7 +188,7 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
   if (flags.pdf !== undefined) formats.push('pdf');
   if (flags.xhr === true) formats.push('xhr');
   const format = flags.screenshot === undefined ? undefined : pictureFormatOf(flags.screenshot);
-  const picture = pictureFieldOf({ ...(format === undefined ? {} : { screenshotFormat: format }), ...flags });
+  const picture = pictureFieldOf({ ...defined({ screenshotFormat: format }), ...flags });
   return given({
     url,
     ...pageFieldsOf(flags),

@@ -6,6 +6,7 @@ import { settingsSecretsOf } from '../../config/secrets.ts';
 import type { Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { OperatorOptions } from '../../jobs/job-draft.ts';
+import { defined } from '../../model/defined.ts';
 import { createLogger, type LoggerOptions } from '../../observe/logger.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { readSettings } from '../flags/flags.ts';
@@ -44,7 +45,7 @@ export async function openOneOff(
     settings: { ...settings, ...ALONE },
     logger,
     metrics: createMetrics({ withProcess: false }),
-    ...(accountsIn === undefined ? {} : { accountsIn }),
+    ...defined({ accountsIn }),
   });
 }
 

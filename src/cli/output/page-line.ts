@@ -1,5 +1,6 @@
 import { pageErrorOf } from '../../jobs/page-result.ts';
 import { failureMessage } from '../../jobs/scrape-outcome.ts';
+import { defined } from '../../model/defined.ts';
 import type { Page, PageRecord, RenderedRecord } from '../../model/page.ts';
 import type { LedgerEntry } from '../../model/task.ts';
 import type { WrittenArtifacts } from './page-artifacts.ts';
@@ -71,7 +72,7 @@ function rowOf(
     bytes: page.bytes,
     title: page.title,
     duplicateOf: page.duplicateOf,
-    ...(rawHtml === undefined ? {} : { rawHtml }),
+    ...defined({ rawHtml }),
     ...pageErrorOf(page, rendered),
   };
 }

@@ -1,6 +1,7 @@
 import type { Artifact } from '../../jobs/artifact.ts';
 import type { ScrapeResult } from '../../jobs/job-reader.ts';
 import type { FailureDetails } from '../../jobs/page-result.ts';
+import { defined } from '../../model/defined.ts';
 import { writeWhole } from './page-artifacts.ts';
 
 /** Where the person wants what; null: nowhere, it stays in the result. */
@@ -54,7 +55,7 @@ export async function putIntoFiles(result: ScrapeResult, wanted: WantedFiles): P
 
 function shownDetails({ step, screenshot, html }: FailureDetails): object {
   return {
-    ...(step === undefined ? {} : { step }),
+    ...defined({ step }),
     ...(screenshot === undefined ? {} : { screenshot: withoutUrl(screenshot) }),
     ...(html === undefined ? {} : { html: withoutUrl(html) }),
   };

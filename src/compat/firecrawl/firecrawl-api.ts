@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../api/http/app.ts';
 import type { RouteDeps } from '../../api/routes/route-deps.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 import { Refusal, sendFirecrawlFailure } from './failure.ts';
 import { type FirecrawlDeps, firecrawlDeps } from './firecrawl-deps.ts';
 import { addAbsentRoutes } from './routes/absent.ts';
@@ -74,7 +75,7 @@ function answerTheirWay(app: App): void {
   app.setErrorHandler((thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
     if (!(thrown instanceof Refusal)) return sendFirecrawlFailure(thrown, request, reply);
     const { status, message: error, code } = thrown;
-    return reply.code(status).send({ success: false, error, ...(code === undefined ? {} : { code }) });
+    return reply.code(status).send({ success: false, error, ...defined({ code }) });
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';

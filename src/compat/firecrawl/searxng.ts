@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 
 /** One hit of a web search. Fields that the engine did not give are missing. */
 export interface WebHit {
@@ -120,7 +121,7 @@ function hitOf(result: Result): WebHit {
     url,
     title,
     description: content,
-    ...(publishedDate === undefined ? {} : { date: publishedDate }),
+    ...defined({ date: publishedDate }),
     ...(imageUrl === undefined || imageUrl === '' ? {} : { imageUrl }),
     ...(width === undefined ? {} : { imageWidth: Number(width), imageHeight: Number(height) }),
   };

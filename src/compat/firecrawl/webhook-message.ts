@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Settings } from '../../config/settings.ts';
 import type { MessageShape } from '../../deliver/message.ts';
 import type { JobWebhook } from '../../jobs/webhook-fields.ts';
+import { defined } from '../../model/defined.ts';
 import { type AccountId, DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { Webhook } from './request/webhook-field.ts';
 import { documentOf, storedViewOf } from './view/document.ts';
@@ -41,7 +42,7 @@ export function jobWebhookOf(
       url,
       headers,
       events: events.flatMap((event) => EVENTS[event]),
-      ...(secret === undefined ? {} : { secret }),
+      ...defined({ secret }),
       shape: { name: SHAPE, note: { prefix, metadata } },
     },
   };

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { LifecycleRule } from '@aws-sdk/client-s3';
+import { defined } from '../../model/defined.ts';
 import { isRefused, type S3Bucket } from './s3-bucket.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function applyRules(bucket: S3Bucket, transitPrefix: string): Promi
       new commands.PutBucketLifecycleConfigurationCommand({
         Bucket,
         LifecycleConfiguration: { Rules: [...others, ...missing] },
-        ...(least === undefined ? {} : { TransitionDefaultMinimumObjectSize: least }),
+        ...defined({ TransitionDefaultMinimumObjectSize: least }),
       }),
       options,
     ),

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { buildConnector } from 'undici';
+import { defined } from '../../model/defined.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from './address-guard.ts';
 import { addressRefused, createGuardedLookup, type Resolve } from './guarded-lookup.ts';
 
@@ -20,7 +21,7 @@ export interface GuardedConnectorOptions {
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
   const { resolve } = options;
   const isAllowed = mayConnect(options.allowPrivate);
-  const lookup = createGuardedLookup({ isAllowed, ...(resolve === undefined ? {} : { resolve }) });
+  const lookup = createGuardedLookup({ isAllowed, ...defined({ resolve }) });
   const connect = buildConnector({
     ...options.tls,
     lookup,

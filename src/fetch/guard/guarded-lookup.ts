@@ -2,6 +2,7 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { BoundedMap } from '../../model/bounded-map.ts';
+import { defined } from '../../model/defined.ts';
 import { classifyAddress } from './address-guard.ts';
 
 export interface GuardedLookupOptions {
@@ -119,7 +120,7 @@ export type ResolveAll = (host: string) => Promise<readonly string[]>;
 export function createResolveAll(resolve: Resolve | undefined): ResolveAll {
   const lookup = createGuardedLookup({
     isAllowed: () => true,
-    ...(resolve === undefined ? {} : { resolve }),
+    ...defined({ resolve }),
   });
   return (host) =>
     new Promise((done, fail) => {

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { guarded, listen, listenOnce } from '../../errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { abortError } from '../deadline.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from '../guard/address-guard.ts';
@@ -62,7 +63,7 @@ function createOpener(
   const lookupWith = (isAllowed: (address: string) => boolean): LookupFunction =>
     createGuardedLookup({
       isAllowed,
-      ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
+      ...defined({ resolve: options.resolve }),
     });
   const isAllowed = mayConnect(allowPrivate);
   const checkedLookup = lookupWith(isAllowed);

@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 import type { CallOptions, Queue } from '../../ports/queue.ts';
 import { activeTraceparent } from '../../tracing/tracing.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
@@ -90,7 +91,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
         needs: [...Object.keys(options), ...(sent.length > 0 ? ['parcels'] : [])],
         ...(runsAlone === true ? { runsAlone } : {}),
         ...(also.length > 0 ? { crossOriginHeaders: [...also] } : {}),
-        ...(traceParent === undefined ? {} : { traceParent }),
+        ...defined({ traceParent }),
       };
       try {
         if (sizeOf(unadmitted) > MOST_REQUEST_BYTES - ADMISSION_BYTES) throw tooMuch();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SpanKind } from '@opentelemetry/api';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Blobs } from '../../ports/blobs.ts';
@@ -149,7 +150,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       setCookies: jar.newCookies(linesOf(headers)).map(({ url, lines }) => ({ url, lines: [...lines] })),
       redirects: [...response.redirects],
       redirectedTo: response.redirectedTo,
-      ...(rendered === undefined ? {} : { rendered }),
+      ...defined({ rendered }),
     };
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 import { ACTION_TYPES, type ActionResult, type CapturedXhr, type Picture } from '../../model/render.ts';
 import type { Rendered } from '../engine.ts';
 import { parsed, read } from './render-message.ts';
@@ -85,12 +86,12 @@ export function packRendered(rendered: Rendered): Pack {
     actions: extra.actions.map(({ type, ms, value, picture: shot }) => ({
       type,
       ms,
-      ...(value === undefined ? {} : { value }),
+      ...defined({ value }),
       ...(shot === undefined ? {} : { picture: addPicture(shot) }),
     })),
     ...(extra.failurePicture === undefined ? {} : { failurePicture: addPicture(extra.failurePicture) }),
     storage: extra.storage,
-    ...(extra.captcha === undefined ? {} : { puzzle: extra.captcha }),
+    ...defined({ puzzle: extra.captcha }),
     failure: failure === null ? null : written(failure),
   };
   return { head: { sizes: parts.map(({ byteLength }) => byteLength), ...head }, parts };
@@ -145,7 +146,7 @@ function renderedOf(head: PackHead, parts: readonly Uint8Array<ArrayBuffer>[]): 
     ({ type, ms, value, picture: shot }): ActionResult => ({
       type,
       ms,
-      ...(value === undefined ? {} : { value }),
+      ...defined({ value }),
       ...(shot === undefined ? {} : { picture: takePicture(shot) }),
     }),
   );
@@ -159,7 +160,7 @@ function renderedOf(head: PackHead, parts: readonly Uint8Array<ArrayBuffer>[]): 
       actions,
       ...(head.failurePicture === undefined ? {} : { failurePicture: takePicture(head.failurePicture) }),
       storage: head.storage,
-      ...(head.puzzle === undefined ? {} : { captcha: head.puzzle }),
+      ...defined({ captcha: head.puzzle }),
     },
     failure: head.failure === null ? null : errorOf(head.failure),
   };
@@ -192,8 +193,7 @@ function written({ code, message, details, retryAfterMs }: ScrapifieError) {
   return {
     code,
     message,
-    ...(details === undefined ? {} : { details }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ details, retryAfterMs }),
   };
 }
 
@@ -202,8 +202,7 @@ function errorOf({ code, message, ...more }: NonNullable<PackHead['failure']>): 
   const known: ErrorCode = Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'INTERNAL';
   const { details, retryAfterMs } = more;
   return new ScrapifieError(known, message, {
-    ...(details === undefined ? {} : { details }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ details, retryAfterMs }),
   });
 }
 

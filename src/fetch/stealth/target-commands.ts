@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext } from 'patchright-core';
 import { guarded, listenOnce } from '../../errors/guarded.ts';
+import { defined } from '../../model/defined.ts';
 import { internalsOf } from '../browser/patchright/patchright-internals.ts';
 
 /** What runs scripts in a browser. Each starts only after it was told everything that is in its briefing. */
@@ -127,7 +128,7 @@ function interceptTransport(transport: Transport): TargetCommands {
     // What a session has set ends with it, so the sessions of shared workers, which Playwright has no use for, stay.
     const leaves = method === 'Target.detachFromTarget' ? members.get(params?.sessionId ?? '') : undefined;
     if (leaves?.kind === 'shared_worker') {
-      const answer = { ...(message.id === undefined ? {} : { id: message.id }), sessionId, result: {} };
+      const answer = { ...defined({ id: message.id }), sessionId, result: {} };
       queueMicrotask(() => transport.onmessage?.(answer));
       return;
     }

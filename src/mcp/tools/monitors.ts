@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../model/defined.ts';
 import { ApiFailure, dataOf } from '../api-call.ts';
 import { cursor, id, maxTokens, url } from '../fields.ts';
 import { LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../listing.ts';
@@ -163,6 +164,6 @@ function scheduleOf(
   }
   return {
     ...(interval === undefined ? { cron: line } : { every: interval }),
-    ...(zone === undefined ? {} : { timeZone: zone }),
+    ...defined({ timeZone: zone }),
   };
 }

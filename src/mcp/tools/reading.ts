@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
+import { defined } from '../../model/defined.ts';
 import { ApiFailure, dataOf } from '../api-call.ts';
 import { cursorOf } from '../cursor.ts';
 import { cursor, maxTokens, url } from '../fields.ts';
@@ -34,7 +35,7 @@ export const scrape = tool({
       formats: [format],
       onlyMainContent,
       ...(waitForSelector === undefined ? {} : { wait: { selector: waitForSelector } }),
-      ...(maxAge === undefined ? {} : { maxAge }),
+      ...defined({ maxAge }),
     };
     const { api, signal } = context;
     const page = await dataOf<PageAnswer>(api, { method: 'POST', path: '/v1/scrape', body, signal });
@@ -55,7 +56,7 @@ export const map = tool({
   }),
   isReadOnly: true,
   async run({ url: address, search, limit, maxTokens: most, cursor: from }, { api, signal }) {
-    const body = { url: address, limit, ...(search === undefined ? {} : { search }) };
+    const body = { url: address, limit, ...defined({ search }) };
     const mapped = await dataOf<{ pages: { url: string; title: string | null }[]; isTruncated: boolean }>(
       api,
       { method: 'POST', path: '/v1/map', body, signal },
@@ -96,7 +97,7 @@ export const extract = tool({
     if (from !== undefined) return nextPageParts(from, most, context);
     const wanted = {
       ...(type === undefined && fields !== undefined ? {} : { type: type ?? 'auto' }),
-      ...(fields === undefined ? {} : { rules: fields }),
+      ...defined({ rules: fields }),
     };
     const body = { url: address, formats: ['metadata'], extract: wanted };
     const { api, signal } = context;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../model/defined.ts';
 import { dataOf } from '../api-call.ts';
 import { cursorOf, readCursor } from '../cursor.ts';
 import { cursor, id, maxTokens, url } from '../fields.ts';
@@ -42,7 +43,7 @@ export const query = tool({
   isReadOnly: true,
   async run({ maxTokens: most, cursor: from, ...asked }, { api, signal }) {
     const place = listPlaceOf(from);
-    const body = { ...asked, ...(place.list === undefined ? {} : { cursor: place.list }) };
+    const body = { ...asked, ...defined({ cursor: place.list }) };
     const rows = await dataOf<Rows>(api, { method: 'POST', path: '/v1/query', body, signal });
     return [
       ...listParts(rows, place, { most, show: json, empty: 'No row.', isFromSites: true }),

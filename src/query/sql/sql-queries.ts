@@ -1,5 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { partitionName } from '../../lake/partition.ts';
+import { defined } from '../../model/defined.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { LakeFiles } from '../../ports/lake-files.ts';
 import { LAKE_TABLES, type LakeStore } from '../../ports/lake-store.ts';
@@ -52,7 +53,7 @@ export function createSqlQueries(deps: SqlQueriesDeps): SqlQueries {
     mostRunning: deps.mostAtOnce,
     // So that one account alone never has all of them, where there is more than one.
     mostOfAccount: Math.max(1, Math.floor(deps.mostAtOnce / 2)),
-    ...(deps.mostWaitMs === undefined ? {} : { mostWaitMs: deps.mostWaitMs }),
+    ...defined({ mostWaitMs: deps.mostWaitMs }),
   });
 
   async function* lines({ accountId, hasPrivate }: SqlReader, request: SqlRequest, how: SqlRunOptions) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../../model/defined.ts';
 import { screenshotFields } from './formats.ts';
 
 const selector = z.string().min(1).max(1_000);
@@ -89,6 +90,6 @@ export const pictureOf = ({
   readonly fullPage?: boolean | undefined;
   readonly quality?: number | undefined;
 }): object => ({
-  ...(fullPage === undefined ? {} : { fullPage }),
+  ...defined({ fullPage }),
   ...(quality === undefined ? {} : { format: 'jpeg', quality }),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { defined } from '../../../model/defined.ts';
 import { type Action, actionField, pictureOf, stepNames, stepsOf } from './actions.ts';
 import { type Format, type FormatOf, formatsField } from './formats.ts';
 import { attributeRules, jsonExtract } from './json-rules.ts';
@@ -148,7 +149,7 @@ function renderOf({ formats, actions, waitFor, mobile, blockAds }: ScrapeOptions
   const viewport = picture?.viewport ?? viewportOf(actions);
   const wish = {
     ...(picture === undefined ? {} : { screenshot: pictureOf(picture) }),
-    ...(viewport === undefined ? {} : { viewport }),
+    ...defined({ viewport }),
     ...(steps.length === 0 ? {} : { actions: steps }),
     ...(waitFor === 0 ? {} : { wait: { ms: waitFor } }),
     ...(mobile ? { mobile } : {}),
@@ -211,6 +212,6 @@ export function viewOf(options: ScrapeOptions, body: { readonly origin?: string 
     ),
     ...(removeBase64Images ? {} : { keepsBase64Images: true }),
     ...(names.length === 0 ? {} : { steps: names }),
-    ...(body.origin === undefined ? {} : { origin: body.origin }),
+    ...defined({ origin: body.origin }),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseRequest } from '../../../jobs/invalid-request.ts';
+import { defined } from '../../../model/defined.ts';
 
 /** Bodies of v1 as those of v2, which has other names for some fields. A value that is not an object is returned unchanged. */
 
@@ -55,7 +56,7 @@ export function crawlBodyOfV1(body: unknown): unknown {
     maxDepth: MAX_DEPTH,
     ...rest,
     ...(ignoreSitemap === true ? { sitemap: 'skip' } : {}),
-    ...(allowBackwardLinks === undefined ? {} : { crawlEntireDomain: allowBackwardLinks }),
+    ...defined({ crawlEntireDomain: allowBackwardLinks }),
     scrapeOptions: scrapeBodyOfV1(scrapeOptions ?? {}),
   };
 }
@@ -65,7 +66,7 @@ export function mapBodyOfV1(body: unknown): unknown {
   const fields = parseRequest(mapFields, body);
   const { ignoreSitemap, sitemapOnly, useIndex: _useIndex, filterByPath: _filter, ...rest } = fields;
   const sitemap = sitemapOnly === true ? 'only' : ignoreSitemap === true ? 'skip' : undefined;
-  return { ...rest, ...(sitemap === undefined ? {} : { sitemap }) };
+  return { ...rest, ...defined({ sitemap }) };
 }
 
 /** Where v1 names a language v2 has none: it is told from the country. */

@@ -4,6 +4,7 @@ import type { App } from '../../../api/http/app.ts';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { parseRequest } from '../../../jobs/invalid-request.ts';
 import { batchRequestSchema } from '../../../jobs/job-request.ts';
+import { defined } from '../../../model/defined.ts';
 import { bodyOf, type FirecrawlDeps, givenBy, jobOf, readFirst, statusParts } from '../firecrawl-deps.ts';
 import {
   bodyFields,
@@ -70,8 +71,7 @@ export function addExtractRoutes(app: App, deps: FirecrawlDeps): void {
     const json = {
       type: 'json' as const,
       schema,
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(systemPrompt === undefined ? {} : { systemPrompt }),
+      ...defined({ prompt, systemPrompt }),
     };
     const options = { ...scrapeOptionsField.parse({}), ...body.scrapeOptions, formats: [json] };
     const asked = parseRequest(batchRequestSchema, {

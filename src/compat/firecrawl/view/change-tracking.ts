@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { structuredPatch } from 'diff';
 import type { PageResult } from '../../../jobs/page-result.ts';
+import { defined } from '../../../model/defined.ts';
 import type { ContentHash } from '../../../model/ids.ts';
 import type { Job } from '../../../model/job.ts';
 import type { Store } from '../../../ports/store.ts';
@@ -58,7 +59,7 @@ export async function changeTrackingOf(
     return { previousScrapeAt: null, changeStatus: 'new', visibility: 'visible' };
   }
   const { parts } = job.options.page;
-  const wanted = { formats: ['markdown' as const], extract: null, ...(parts === undefined ? {} : { parts }) };
+  const wanted = { formats: ['markdown' as const], extract: null, ...defined({ parts }) };
   const before = (await contents.ofSnapshot(snapshot).read(wanted))?.markdown ?? '';
   const after = page.markdown ?? '';
   const isGone = page.statusCode !== null && GONE.has(page.statusCode);

@@ -1,6 +1,7 @@
 import type { Artifact } from '../../../jobs/artifact.ts';
 import type { ScrapeTrace } from '../../../jobs/job-reader.ts';
 import type { ActionView, PageResult } from '../../../jobs/page-result.ts';
+import { defined } from '../../../model/defined.ts';
 import { isDisguised } from '../../../model/engine-traits.ts';
 import type { JobId } from '../../../model/ids.ts';
 import type { Job } from '../../../model/job.ts';
@@ -181,10 +182,12 @@ function metadataOf(page: PageResult, { jobId, trace }: DocumentParts): Record<s
       duplicateOf: page.duplicateOf,
       redirects: page.redirects ?? [],
       ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
-      ...(page.extractProblems === undefined ? {} : { extractProblems: page.extractProblems }),
-      ...(page.extractedBy === undefined ? {} : { extractedBy: page.extractedBy }),
-      ...(page.llm === undefined ? {} : { llm: page.llm }),
-      ...(page.consoleErrors === undefined ? {} : { consoleErrors: page.consoleErrors }),
+      ...defined({
+        extractProblems: page.extractProblems,
+        extractedBy: page.extractedBy,
+        llm: page.llm,
+        consoleErrors: page.consoleErrors,
+      }),
       ...(attempts === undefined ? {} : { attempts, timings: trace?.timings }),
     },
   };
