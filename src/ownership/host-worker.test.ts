@@ -749,7 +749,8 @@ describe('a request that the store keeps waiting after the gate has admitted it'
     await soon(async () => {
       expect(await store.getHost(host)).toMatchObject({ owner: null });
     });
-    // One for robots.txt, and for each page the admission that was too old and the one it left with.
+    // The requests are one for robots.txt, and for each page two admissions: the one that was too old and the one it
+    // left with.
     expect(await store.getHost(host)).toMatchObject({ state: { requests: 1 + 3 + 3 } });
   });
 

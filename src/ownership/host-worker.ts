@@ -68,7 +68,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     logger,
   });
   let isStopping = false;
-  /** Of the store, as the last lease told. */
+  /** The incarnation of the store, as the last lease named it. */
   let incarnation: Incarnation | null = null;
   const timers: NodeJS.Timeout[] = [];
   const subscriptions: (() => void)[] = [];
@@ -204,7 +204,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     );
     for (const slice of held) {
       const heldLease = heldLeases.get(slice);
-      // One that has given its host back meanwhile has lost nothing.
+      // A slice that has given its host back meanwhile has lost nothing.
       if (slices.get(slice.lease.key) !== slice) continue;
       if (!lost.has(slice.lease.hostId)) {
         if (heldLease !== undefined) heldLease.until = askedAt + leaseMs;

@@ -46,7 +46,7 @@ export function createIntake({ consume, reach, logger, lookMs = 1_000 }: IntakeO
         if (isStopping) leave(next);
         else consumer = next;
       } catch {
-        // Still away.
+        // The queue is still away, so the loop tries again.
       }
     }
     if (!isStopping) logger.info('store available: hosts are taken again');

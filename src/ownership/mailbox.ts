@@ -68,7 +68,7 @@ const MOST_IN_HAND = 1_024;
 interface JobInHand {
   readonly jobSeq: JobSeq;
   tasks: number;
-  /** Of these, the tasks that do not run beside others: see `Mailbox.next`. */
+  /** How many of `tasks` do not run beside others: see `Mailbox.next`. */
   alone: number;
 }
 

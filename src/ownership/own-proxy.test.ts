@@ -110,7 +110,7 @@ async function lyingProxy(answer: RequestListener): Promise<{ url: string; asked
   return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, asked };
 }
 
-/** The real host. */
+/** Serves the real host, which the proxy of the caller pretends to be. */
 const realSite = () =>
   serve((request, response) => {
     if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /closed\n');

@@ -29,7 +29,7 @@ export interface SliceParts {
   readonly random: () => number;
   /** The time limit of tasks whose request sets none. */
   readonly taskTimeoutMs: number;
-  /** See AttemptParts. */
+  /** Has the same meaning as `AttemptParts.observer`. */
   readonly observer?: AttemptParts['observer'];
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -1,5 +1,6 @@
 import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Llm } from '../llm/llm.ts';
+import { defined } from '../model/defined.ts';
 import type { ExtractProblem, Unanswered, ValueOrigin } from '../model/extraction.ts';
 import type { PageRecord } from '../model/page.ts';
 import { packRecord, unpackRecord } from '../model/page-record.ts';
@@ -42,7 +43,7 @@ function fieldsOf({ properties }: Unanswered, schema: unknown): Fields {
     properties: Object.fromEntries(
       names.map((name) => [name, given.properties?.[name] ?? properties[name] ?? {}]),
     ),
-    ...(given.$defs === undefined ? {} : { $defs: given.$defs }),
+    ...defined({ $defs: given.$defs }),
   };
 }
 

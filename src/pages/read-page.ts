@@ -7,6 +7,7 @@ import { decodeAs, decodeText } from '../fetch/charset.ts';
 import { classify } from '../fetch/classify/classify.ts';
 import { renderedFacts } from '../fetch/classify/rendered-facts.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
+import { defined } from '../model/defined.ts';
 import type { DeepRecord } from '../model/extraction.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
@@ -170,7 +171,7 @@ function recordOf(
     ...(stored?.reason === 'not-modified' ? { notModified: true } : {}),
     metadata,
     links,
-    ...(html === undefined ? {} : { html }),
+    ...defined({ html }),
     ...deep,
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import { type ApiCall, pathWithQuery } from '../../mcp/api-call.ts';
+import { defined } from '../../model/defined.ts';
 import { withCaller } from './client-gone.ts';
 
 /** The part of a server that takes requests without a connection. */
@@ -14,9 +15,9 @@ export function callWithin(app: Injectable, identity: Readonly<Record<string, st
     const requestId = randomUUID();
     const request = {
       method,
-      url: pathWithQuery({ path, ...(query === undefined ? {} : { query }) }),
+      url: pathWithQuery({ path, ...defined({ query }) }),
       headers: { host: 'localhost', 'x-request-id': requestId, ...identity },
-      ...(body === undefined ? {} : { payload: body }),
+      ...defined({ payload: body }),
     };
     const answer = await withCaller(requestId, signal, () => app.inject(request));
     return { status: answer.statusCode, body: answer.json() };

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, type ErrorCode, EXIT } from '../../errors/registry.ts';
 import { asScrapifieError, isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 import type { App } from './app.ts';
 import { failure, requestIdOf } from './envelope.ts';
 import type { StaleAnswers } from './stale-answers.ts';
@@ -58,7 +59,7 @@ function shownToClients(error: ScrapifieError): ScrapifieError {
   const { details, retryAfterMs } = error;
   return new ScrapifieError(code, ERRORS[code].meaning, {
     details,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   });
 }
 

@@ -58,7 +58,7 @@ describe('recent answers', () => {
           recent.keep(ask(url), say('x'.repeat(size)));
           expect(recent.bytes).toBeLessThanOrEqual(4_000);
           const found = recent.find(ask(url));
-          // One that is too large leaves no older answer to the same question behind.
+          // An answer that is too large to be kept removes the older answer to the same question.
           if (found !== null) expect(found.body).toHaveLength(size);
         }
         recent.forget(account);

@@ -44,7 +44,7 @@ const CHAR_BYTES = 2;
 /** Bounded in entries and bytes; the one not used for longest makes room. */
 export function createRecentAnswers(options: RecentAnswersOptions): RecentAnswers {
   const { now, maxEntries = MAX_ENTRIES, maxBytes = MAX_BYTES, maxAgeMs = MAX_AGE_MS } = options;
-  /** In order of last use. */
+  /** The answers in the order of their last use. */
   const answers = new Map<string, RecentAnswer & { readonly accountId: AccountId; readonly bytes: number }>();
   let bytes = 0;
 

@@ -61,7 +61,7 @@ export function keepStaleAnswers(app: App, now: () => number): StaleAnswers {
   };
 }
 
-/** Null without an API key: responses are remembered per account. */
+/** Returns null for a request without an API key: answers are remembered per account. */
 function questionOf({ key, url, headers }: FastifyRequest): AnswerKey | null {
   return key === null ? null : { accountId: key.accountId, url, accept: headers.accept ?? '' };
 }

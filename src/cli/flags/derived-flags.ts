@@ -9,7 +9,7 @@ export interface DerivedFlags {
   readonly snapshots?: true;
   readonly search?: true;
   readonly lake?: true;
-  /** `type:format`, as typed. */
+  /** The exports as `type:format`, as they were typed. */
   readonly export?: string[];
 }
 

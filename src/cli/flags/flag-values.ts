@@ -38,7 +38,7 @@ export const limitOf = (limit: Limit | undefined): number | null | undefined =>
 
 const UNITS = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 } as const;
 
-/** `500000`, `20MB`, `1.5GiB`. */
+/** Reads a number of bytes such as `500000`, `20MB` or `1.5GiB`. */
 export function byteCount(text: string): number {
   const [, number = '', unit = 'b'] = /^(\d+(?:\.\d+)?)\s*([a-z]+)?$/i.exec(text) ?? [];
   const factor = UNITS[unit.toLowerCase() as keyof typeof UNITS];
@@ -71,7 +71,7 @@ export function rate(text: string): number | 'unlimited' {
   return number;
 }
 
-/** `1920x1080`. */
+/** Reads a size such as `1920x1080`. */
 export function size(text: string): { width: number; height: number } {
   const [, width, height] = /^(\d{1,5})[x×](\d{1,5})$/i.exec(text) ?? [];
   if (width === undefined || height === undefined) {
@@ -80,7 +80,7 @@ export function size(text: string): { width: number; height: number } {
   return { width: Number(width), height: Number(height) };
 }
 
-/** `52.52,13.405`. */
+/** Reads a place such as `52.52,13.405`. */
 export function place(text: string): { latitude: number; longitude: number } {
   const [, latitude, longitude] = /^(-?\d{1,2}(?:\.\d+)?),\s*(-?\d{1,3}(?:\.\d+)?)$/.exec(text) ?? [];
   if (latitude === undefined || longitude === undefined) {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { defined } from '../../model/defined.ts';
 
 /** Signs of the command line and the operators of a query that they stand for; longer ones are tried first. */
 const SIGNS: readonly (readonly [sign: string, op: string])[] = [
@@ -68,7 +69,7 @@ function jsonCondition(text: string): object {
   }
 }
 
-/** `host`, `fetchedAt:day` */
+/** Reads a field to group by, such as `host` or `fetchedAt:day`. */
 export function groupOf(text: string): string | object {
   const [field = '', by] = text.split(':', 2);
   return by === undefined ? field : { field, by };
@@ -80,5 +81,5 @@ export function columnOf(text: string): string | object {
   const [fn = '', field] = what.split(':', 2);
   const named = as === undefined ? {} : { as };
   if (field === undefined && fn !== 'count') return as === undefined ? fn : { field: fn, as };
-  return { fn, ...(field === undefined ? {} : { field }), ...named };
+  return { fn, ...defined({ field }), ...named };
 }

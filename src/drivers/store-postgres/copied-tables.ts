@@ -76,7 +76,7 @@ function wholeNumber(text: string): PortableValue {
 const TEXT: TypeMapping = { select: asText, insert: cast, isRight: isText, parse: (text) => text };
 const WHOLE: TypeMapping = { select: asText, insert: cast, isRight: isNumber, parse: wholeNumber };
 const FRACTION: TypeMapping = { select: asText, insert: cast, isRight: isNumber, parse: Number };
-/** Without the spaces that PostgreSQL puts in. */
+/** JSON as text, without the spaces that PostgreSQL puts in. */
 const JSON_TEXT: TypeMapping = { ...TEXT, parse: (text) => JSON.stringify(JSON.parse(text)) };
 const BOOLEAN: TypeMapping = {
   select: (column) => `${column}::int::text`,

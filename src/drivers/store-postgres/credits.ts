@@ -114,7 +114,7 @@ export function createPostgresCreditStore(database: PostgresDatabase): CreditSto
     },
 
     /**
-     * Of each day the first values are read: a value that is among the first of all days together is among the first of
+     * Reads the first values of each day: a value that is among the first of all days together is among the first of
      * every day that has it.
      */
     async listUsage({ accountId, by, from, to, cursor, limit }) {

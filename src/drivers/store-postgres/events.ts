@@ -44,7 +44,7 @@ export function createPostgresEventStore(database: PostgresDatabase): EventStore
     async listRecentEvents({ accountId, before, limit }) {
       const place = before === null ? null : eventPlaceOf(before);
       const most = Number.MAX_SAFE_INTEGER;
-      // Of events of pages only the place is needed.
+      // An event about pages is read without its data, since only its place is needed.
       const rows = await database.query(
         `SELECT era, tx, seq, type, account_id, job_id, at, CASE WHEN type = 'pages.committed' THEN '{}' ELSE data END AS data
          FROM events WHERE account_id = $1 AND (era, tx, seq) < ($2, $3, $4) ORDER BY era DESC, tx DESC, seq DESC LIMIT $5`,

@@ -143,7 +143,7 @@ describe('many processes on one database', () => {
       }),
     );
     expect((await expectExact(store, id)).counters).toMatchObject({ known: 44, open: 40 });
-    // Whoever added it wakes its host.
+    // The process that added a URL wakes its host.
     expect(new Set(receipts.flatMap(({ readyHosts }) => readyHosts.map(({ key }) => key))).size).toBe(7);
     expect(await drain(store)).toHaveLength(40);
   });

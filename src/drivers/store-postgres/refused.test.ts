@@ -67,7 +67,7 @@ it.each([
   await vi.waitFor(() => expect(lines.join()).toContain('STORE_REFUSED'), { timeout: 20_000, interval: 20 });
   expect(lines.join()).toContain(opened.role);
   expect(ledger.backlog).toBe(2);
-  // What /readyz asks.
+  // `/readyz` asks the store by this call.
   await expect(store.check()).rejects.toMatchObject({ code: 'STORE_REFUSED' });
   await schema.query(giveBack(opened));
   expect(await held).toEqual([true, true]);

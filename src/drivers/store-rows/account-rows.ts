@@ -29,7 +29,7 @@ export function accountOfRow(row: Row): Account {
 
 export const LIMIT_COLUMNS = 'requests_per_minute, concurrent_pages, open_urls, stored_bytes';
 
-/** In the order of LIMIT_COLUMNS. */
+/** The values of the limits, in the order of LIMIT_COLUMNS. */
 export const limitValues = (limits: AccountLimits) => [
   limits.requestsPerMinute,
   limits.concurrentPages,

@@ -10,7 +10,7 @@ export interface AccountTable {
 /** Deleted by calls of their own: jobs in steps, keys and accounts last. */
 export const LAST_TABLES: ReadonlySet<string> = new Set(['accounts', 'jobs', 'keys']);
 
-/** Those that refer to others come before them, so that no row is left that refers to one that is gone. */
+/** Puts tables that refer to others before these, so that no row is left that refers to a deleted one. */
 export function inDeletionOrder(tables: readonly AccountTable[]): readonly AccountTable[] {
   const ordered: AccountTable[] = [];
   let rest = tables.filter(({ name }) => !LAST_TABLES.has(name));

@@ -190,7 +190,7 @@ export async function listLedgerPaths(
   const where = [statement.where(job, { kind: 'page' })];
   const start = under === '' ? '' : statement.text(under);
   if (under !== '') where.push(`substr(t.url, 1, length(${start})) = ${start}`);
-  // Of origins, the slashes of the scheme are passed over.
+  // The slashes of the scheme belong to the origin and separate nothing.
   const rest =
     under === ''
       ? `replace(replace(t.url, 'https://', 'https:||'), 'http://', 'http:||')`

@@ -20,7 +20,7 @@ export interface LedgerDialect {
   upTo(text: string, character: string): string;
   /** Case is ignored for ASCII letters. */
   contains(text: string, part: string): string;
-  /** Compares by bytes. */
+  /** Returns an expression that compares the text by its bytes. */
   byBytes(text: string): string;
 }
 

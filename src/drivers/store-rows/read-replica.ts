@@ -57,7 +57,8 @@ export function createReadReplica(options: ReadReplicaOptions): ReadReplica {
         `SELECT pg_is_in_recovery() AS is_standby, ${IDENTIFIER} = $2 AS is_same, pg_last_wal_replay_lsn() >= $1::pg_lsn AS is_current`,
         [mark?.lsn, mark?.id],
       );
-      // One that hangs takes the question and says nothing until the limit of a statement, many seconds later.
+      // A replica that hangs accepts the question and says nothing until the limit of a statement, many seconds
+      // later.
       const [row] = await within(LOOK_LIMIT_MS, looked, () => new Error(SILENT));
       if (row?.is_same !== true) return 'it is another database cluster';
       if (row.is_standby !== true) return 'it is a primary itself';

@@ -78,7 +78,7 @@ export const snapshotOf = (row: Row): Snapshot => ({
   isPrivate: Boolean(row.is_private),
 });
 
-/** Of a sighting and its snapshot. */
+/** Columns of a sighting and its snapshot. */
 export const SIGHTING_COLUMNS = `g.seq, g.account_id, g.url_key, g.job_id, g.task_id, g.seen_at, s.id, s.url, s.hash`;
 
 export const sightingOf = (row: Row): Sighting => ({

@@ -12,7 +12,10 @@ export type SqliteRow = Record<string, SQLInputValue>;
 
 /** One connection with its prepared statements. Synchronous: it lives in a thread of its own. */
 export interface SqliteDatabase {
-  /** One for each opening: a file can only be replaced by an older copy while no process has it open. */
+  /**
+   * Each opening has an incarnation of its own: a file can only be replaced by an older copy while no process has it
+   * open.
+   */
   readonly incarnation: Incarnation;
   run(sql: string, ...values: SQLInputValue[]): number;
   /** Inserts one row and returns its rowid. */
@@ -120,7 +123,7 @@ export function checkpointSqlite(database: SqliteDatabase): void {
   try {
     database.exec('PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
-    // See above.
+    // What could not be copied stays in the log, see above.
   }
 }
 

@@ -35,7 +35,7 @@ export function createSqliteReferenceStore(
       const items: ContentHash[] = [];
       let last = cursorOf(cursor, 0);
       let looked = 0;
-      // One by one: records may be large, and only one is held at a time.
+      // Pages are read one by one: records may be large, and only one is held at a time.
       for (; looked < limit; looked += 1) {
         const row = database.get(
           `SELECT p.seq, content_hash, ${EXPIRED_COLUMNS},

@@ -108,7 +108,7 @@ export function createSqliteSnapshotStore(database: SqliteDatabase): Synchronous
     },
 
     findContents({ accountId, contents }) {
-      // One by one, each by the index: a join might go through all snapshots of the account.
+      // Contents are looked up one by one, each by the index: a join might go through all snapshots of the account.
       return contents.flatMap(({ urlKey, textHash }) =>
         database
           .all(

@@ -173,7 +173,7 @@ class BrowserEngine implements RenderEngine {
   }
 }
 
-/** After these errors the browser is replaced. */
+/** Errors after which the browser is replaced. */
 const LOSSES: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST']);
 /** These may be caused by the site or by the browser. */
 const DOUBTFUL: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST', 'TASK_TIMEOUT']);

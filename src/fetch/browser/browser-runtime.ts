@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { defined } from '../../model/defined.ts';
 import { thisMachine } from '../byte-budget.ts';
 import { createRequestGuard, type RequestGuard } from '../guard/request-guard.ts';
 import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard-proxy/guard-proxy.ts';
@@ -42,7 +43,7 @@ export interface BrowserRuntime {
 export interface RunningBrowsers {
   readonly pool: BrowserPool;
   readonly proxy: GuardProxy;
-  /** Null where the proxy guards. */
+  /** Checks each request; null when the proxy does so. */
   readonly guard: RequestGuard | null;
   /** For proxies that browsers connect to by themselves; null where they are behind ours. */
   readonly checkProxy: CheckProxy | null;
@@ -104,11 +105,6 @@ function withoutUndefined(options: Partial<RenderLimits>): Partial<RenderLimits>
   const { maxBrowsers, pagesAtOnce, pagesEach, maxBrowserBytes, mostBrowserBytes, mostRendererBytes } =
     options;
   return {
-    ...(maxBrowsers === undefined ? {} : { maxBrowsers }),
-    ...(pagesAtOnce === undefined ? {} : { pagesAtOnce }),
-    ...(pagesEach === undefined ? {} : { pagesEach }),
-    ...(maxBrowserBytes === undefined ? {} : { maxBrowserBytes }),
-    ...(mostBrowserBytes === undefined ? {} : { mostBrowserBytes }),
-    ...(mostRendererBytes === undefined ? {} : { mostRendererBytes }),
+    ...defined({ maxBrowsers, pagesAtOnce, pagesEach, maxBrowserBytes, mostBrowserBytes, mostRendererBytes }),
   };
 }

@@ -12,7 +12,7 @@ import { killTree } from './pool/process-tree.ts';
 export interface RemoteFixture {
   readonly url: string;
   readonly pid: number;
-  /** Without warning. */
+  /** Ends the browser without warning. */
   kill(): Promise<void>;
 }
 

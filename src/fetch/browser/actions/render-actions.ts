@@ -35,9 +35,9 @@ export interface ActionTarget {
 
 /** Human-like timing and pointer movement for actions. */
 export interface HumanInput {
-  /** Before each action. */
+  /** Returns how long to pause before the next action. */
   pauseMs(): number;
-  /** Between two keys. */
+  /** Returns how long to pause between two keys. */
   keyMs(): number;
   /** Turns the wheel by so many pixels; null where pages are scrolled at once. */
   readonly turnWheel: ((page: Page, pixels: number) => Promise<void>) | null;

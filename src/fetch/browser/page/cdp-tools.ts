@@ -9,7 +9,7 @@ import type { PageTools, ToolOptions } from './page-tools.ts';
 import { readRaw } from './page-world.ts';
 import { blockedPatterns } from './resource-blocks.ts';
 
-/** By Chromium's own protocol. */
+/** Opens the tools of a page that speak Chromium's own protocol. */
 export async function cdpTools(options: ToolOptions): Promise<PageTools> {
   const { page, request, guard, isDisguised, proxyLogin, limits } = options;
   const session = await pageSessionFor(page, isDisguised, guard, proxyLogin);

@@ -29,9 +29,9 @@ export class DocumentProgress implements DocumentWatch {
   refusedTarget: string | null = null;
   lastTarget: string | null = null;
   leaving: Promise<void> | null = null;
-  /** Resolves `ended`. */
+  /** Resolves the promise `ended`. */
   readonly end: (document: DocumentWithoutPage) => void;
-  /** Rejects `ended`. */
+  /** Rejects the promise `ended`. */
   readonly fail: (error: unknown) => void;
   readonly #options: Pick<ToolOptions, 'request' | 'ask'>;
   readonly #stop: (nothing: null) => void;

@@ -3,9 +3,9 @@ import type { HeldBytes } from '../../byte-budget.ts';
 import { pageTooLarge, tooLarge } from './document-progress.ts';
 
 export interface PageLoadLimits {
-  /** Of the document alone. */
+  /** Limit of the document alone, in bytes. */
   readonly maxDocumentBytes: number;
-  /** Of the document and everything that it loads, frames and scripts' requests included. */
+  /** Limit of the document and everything that it loads, frames and scripts' requests included. */
   readonly maxPageBytes: number;
   readonly held?: HeldBytes | undefined;
   /** Called once, with BODY_LIMIT_EXCEEDED. */

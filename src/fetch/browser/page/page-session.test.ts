@@ -69,6 +69,6 @@ test('a tab that has shown many pages has no more worlds in it than one that has
   expect(few).toBeGreaterThan(0);
   await show(8);
   expect(tabs.size).toBe(1);
-  // Those of the last page may be there for a moment beside those of the empty one that follows it.
+  // The worlds of the last page may exist for a moment beside those of the empty page that follows it.
   await expect.poll(worlds).toBeLessThanOrEqual(few);
 });

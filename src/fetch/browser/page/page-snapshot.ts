@@ -23,7 +23,7 @@ interface FrameSnapshot {
 interface SnapshotInput {
   readonly frames: readonly FrameSnapshot[];
   readonly maxChars: number;
-  /** Null for the page itself. */
+  /** The least size of a frame; null for the page itself. */
   readonly least: { readonly width: number; readonly height: number } | null;
 }
 

@@ -25,7 +25,7 @@ export async function putCookies(context: BrowserContext, request: BrowserReques
 export interface SentCookies {
   /** Names of those of the jar that the URL was sent. */
   readonly fromJar: readonly string[];
-  /** Those of the request itself, by name. */
+  /** Cookies of the request itself, by name. */
   readonly given: ReadonlyMap<string, string>;
 }
 

@@ -16,7 +16,10 @@ export function internalsOf<T>(object: Browser | BrowserContext | Page): T | nul
   return (connection?.toImpl?.(object) as T | undefined) ?? null;
 }
 
-/** Those of the dotted paths that lead to nothing. They are no public interface, so any version may change them. */
+/**
+ * Returns the dotted paths that lead to nothing. The library does not promise these internals, so any version may
+ * change them.
+ */
 export function missingInternals(internals: object | null, paths: readonly string[]): string[] {
   return paths.filter((path) => {
     let value: unknown = internals;

@@ -1,5 +1,6 @@
 import { type Browser, chromium } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { defined } from '../../../model/defined.ts';
 import { settlesWithin } from '../../deadline.ts';
 import { plainMessage } from '../../render-errors.ts';
 import { patchBrowser } from '../patchright/patchright-patches.ts';
@@ -25,7 +26,7 @@ type LaunchOptions = Pick<
 
 export interface LaunchedBrowser {
   readonly browser: Browser;
-  /** Null for a browser that this process did not start. */
+  /** The main process; null for a browser that this process did not start. */
   readonly pid: number | null;
   readonly networkPid: number | null;
   /** The program it was started from; null for a browser that this process did not start. */
@@ -58,7 +59,7 @@ async function launchBrowser(executablePath: string, options: LaunchOptions): Pr
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
-    ...(env === undefined ? {} : { env }),
+    ...defined({ env }),
   });
   try {
     const asking = processesOf(browser);
@@ -83,7 +84,7 @@ async function connectBrowser(
   return { browser, pid: null, networkPid: null, program: null, path: null };
 }
 
-/** Null for a process that does not run, or not under the name that is known. */
+/** Returns null for a process that does not run, or not under the name that is known. */
 export async function processesOf(
   browser: Browser,
 ): Promise<{ readonly mainPid: number | null; readonly networkPid: number | null }> {

@@ -17,7 +17,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Processes that have ended and that nobody has taken note of, with this process as parent. */
+/** Children of this process that have ended and were not waited for. */
 const zombies = (): string[] =>
   readdirSync('/proc').filter((name) => {
     if (!/^\d+$/.test(name)) return false;

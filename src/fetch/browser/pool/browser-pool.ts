@@ -343,7 +343,7 @@ export class BrowserPool {
     if (this.#isClosed) return pooled.close(shuttingDown());
     this.#record.noteLaunched(browser.version(), path);
     this.#record.noteUnpatched(launched.missingInternals);
-    // One that replaces a browser that did not work has to show that it does.
+    // A browser that replaces one that did not work counts only after it has shown that it works.
     if (this.#record.lostFor !== null) {
       this.#isAlive(pooled).then((isAlive) => {
         if (isAlive) this.#record.noteProven();
@@ -386,7 +386,7 @@ export class BrowserPool {
     const opened = pooledContext.browser.openPage(pooledContext);
     const isInTime = await orAborted(settlesWithin(opened, limitMs), pooledContext.browser.lost);
     if (isInTime) return opened;
-    // It may still open later, and is discarded then.
+    // The page may still open later, and is discarded then.
     opened.then(
       (late) => this.#discard(late),
       () => {},

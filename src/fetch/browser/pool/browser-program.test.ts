@@ -80,7 +80,7 @@ test(
     expect(failure.message).toContain(program.path);
     expect(health()).toMatchObject({ state: 'failing', code: 'NO_BROWSER' });
     await program.install('again');
-    // Nobody has to ask for a page.
+    // The pool notices the program without a request for a page.
     await until(() => health()?.state === 'ok');
     expect((await render(engine, `${origin}/`)).statusCode).toBe(200);
     expect(events.filter((kind) => kind === 'launch failed')).toHaveLength(1);

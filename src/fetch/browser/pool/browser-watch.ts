@@ -34,7 +34,7 @@ export function nextProbeAt(work: WorkUnderWay, provenAt: number, limits: WatchL
 export interface BrowserWatchOptions {
   /** Uses the whole browser once: a new context, a new process, a request, a script. Throws when that fails. */
   readonly probe: () => Promise<void>;
-  /** Called once. */
+  /** Called at most once, when the browser does not answer. */
   readonly onDead: (why: string) => void;
   readonly limits: WatchLimits;
   readonly now?: (() => number) | undefined;

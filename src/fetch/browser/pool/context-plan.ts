@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BrowserContext, BrowserContextOptions } from 'patchright-core';
+import { defined } from '../../../model/defined.ts';
 import type { RenderDevice } from '../../../model/render.ts';
 import type { CookieJar } from '../../cookies/cookie-jar.ts';
 import { proxyKeyOf } from '../../proxy/proxy-key.ts';
@@ -12,7 +13,7 @@ export interface ContextHooks {
   readonly contextFor?: (request: BrowserRequest) => {
     readonly identity: string;
     readonly options: BrowserContextOptions;
-    /** They are all there is: the plain ones are not meant for this browser. */
+    /** The options are complete: the plain ones are not meant for this browser. */
     readonly isWhole?: boolean;
   };
   /** Before the first page of a context is opened. */
@@ -43,8 +44,8 @@ export function contextPlanFor(request: BrowserRequest, userAgent: string, hooks
   const agent = device.isMobile === true ? `${own} Mobile` : own;
   const plain: BrowserContextOptions = { userAgent: agent, ...deviceOptionsOf(device) };
   const options = changed?.isWhole === true ? changed.options : { ...plain, ...changed?.options };
-  // Cookies of the request last for the attempt: only requests with the very same ones may see them. Whoever names a
-  // key says whose cookies belong together, whichever jar they come from.
+  // Cookies of the request last for the attempt: only requests with the very same ones may see them. A caller that
+  // names a key says whose cookies belong together, whichever jar they come from.
   const parts = [
     request.key ?? [new URL(request.url).origin, idOf(request.jar)],
     changed?.identity ?? '',
@@ -71,8 +72,7 @@ function deviceOptionsOf(device: RenderDevice): BrowserContextOptions {
     viewport,
     ...(isMobile ? { isMobile, hasTouch: true, deviceScaleFactor: PHONE_PIXEL_RATIO, screen: viewport } : {}),
     ...(geolocation === undefined ? {} : { geolocation: exactly(geolocation), permissions: ['geolocation'] }),
-    ...(locale === undefined ? {} : { locale }),
-    ...(timezone === undefined ? {} : { timezoneId: timezone }),
+    ...defined({ locale, timezoneId: timezone }),
   };
 }
 

@@ -3,6 +3,7 @@ import { access, constants, readdir } from 'node:fs/promises';
 import { posix, win32 } from 'node:path';
 import { promisify } from 'node:util';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { defined } from '../../../model/defined.ts';
 
 export interface FindBrowserOptions {
   /** Where the operator says it is; nothing else is then looked at. */
@@ -14,7 +15,7 @@ export interface FindBrowserOptions {
 
 export interface FoundBrowser {
   readonly path: string;
-  /** Such as `156.0.7300.10`. */
+  /** Version of the program, such as `156.0.7300.10`. */
   readonly version: string;
   readonly from: 'setting' | 'path' | 'usual place' | 'playwright';
 }
@@ -146,7 +147,7 @@ async function versionOf(
   if (platform === 'win32') return versionBeside(path);
   try {
     // Without the rest of the environment, which may hold secrets.
-    const seen = { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }) };
+    const seen = defined({ PATH, HOME });
     const how = { timeout: timeoutMs, killSignal: 'SIGKILL' as const, env: seen };
     const { stdout } = await run(path, ['--version'], how);
     return /(\d+(?:\.\d+){1,3})/.exec(stdout)?.[1] ?? null;

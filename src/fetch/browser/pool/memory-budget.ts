@@ -4,9 +4,9 @@ import type { MemoryLimits } from './memory-watch.ts';
 /** How many browsers and pages this machine can carry. */
 export interface RenderLimits extends MemoryLimits {
   readonly maxBrowsers: number;
-  /** In all browsers together. */
+  /** How many pages all browsers together show at once. */
   readonly pagesAtOnce: number;
-  /** In one browser. */
+  /** How many pages one browser shows at once. */
   readonly pagesEach: number;
   /** A browser that holds more than this is replaced after its pages. */
   readonly maxBrowserBytes: number;

@@ -1,9 +1,9 @@
 import { killProcess, type ProcessMemory, TreeMemory } from './process-tree.ts';
 
 export interface MemoryLimits {
-  /** Of a browser with all its processes. */
+  /** Limit of a browser with all its processes. */
   readonly mostBrowserBytes: number;
-  /** Of one process below the main one: a renderer, above all. */
+  /** Limit of one process below the main one, above all of a renderer. */
   readonly mostRendererBytes: number;
 }
 
@@ -50,7 +50,7 @@ export function describeExcess({ bytes, mostBytes, setting }: MemoryExcess): str
 }
 
 export interface MemoryWatchOptions {
-  /** Null for a browser whose processes are not ours: it is not watched. */
+  /** The main process of the browser; null for a browser whose processes are not ours, which is not watched. */
   readonly mainPid: number | null;
   readonly limits: MemoryLimits;
   readonly everyMs: number;
@@ -70,7 +70,7 @@ const CRASH_MS = 5_000;
 export class MemoryWatch {
   readonly #options: MemoryWatchOptions;
   readonly #memory: TreeMemory | null;
-  /** They still hold memory until the system has taken it back, and are not counted. */
+  /** Processes that were ended. They hold memory until the system has taken it back, and are not counted meanwhile. */
   readonly #ended = new Set<number>();
   /** Why a process was ended last, and when. */
   #last: { readonly why: string; readonly at: number } | null = null;

@@ -46,7 +46,7 @@ export interface BrowserPoolOptions extends RenderLimits {
   readonly onHealth?: (() => void) | undefined;
   /** Events worth a line in the log. */
   readonly onEvent?: ((event: PoolEvent) => void) | undefined;
-  /** `none` unless told. */
+  /** How processes are shared among sites; `none` by default. */
   readonly isolation?: BrowserIsolation | undefined;
   /** Chromium runs its sandbox; where it cannot, it does not start. On unless this process is root's. */
   readonly isSandboxed?: boolean | undefined;

@@ -46,7 +46,7 @@ export class PoolRecord {
 
   noteLaunchEnded(failure: ScrapifieError | null): void {
     const message = failure?.message ?? null;
-    // It is tried again and again; the log has one line for each reason.
+    // The pool tries to launch again and again; the log has one line for each reason.
     if (message !== null && message !== this.#toldFailure) this.#tell('launch failed', message);
     this.#toldFailure = message;
     this.#settings.onHealth?.();

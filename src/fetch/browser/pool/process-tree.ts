@@ -116,7 +116,7 @@ export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone already.
+    // The process has ended already.
   }
 }
 
@@ -161,7 +161,7 @@ async function readEntry(name: string): Promise<ProcessEntry | null> {
     ]);
     return { pid: Number(name), ...kinOf(stat), ...memoryIn(statm) };
   } catch {
-    return null; // It ended while we looked.
+    return null; // The process ended while we looked.
   }
 }
 
