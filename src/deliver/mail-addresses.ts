@@ -93,7 +93,7 @@ export interface ConfirmationCount {
   readonly account: AccountId;
   readonly webhook: string;
   readonly address: string;
-  /** Of this confirmation alone: its entry in the log is found by it. */
+  /** Id of the message, which no other confirmation has: its entry in the log is found by it. */
   readonly delivery: string;
 }
 

@@ -151,7 +151,7 @@ function refusalOf(deliverer: Deliverer | undefined, url: string): string | null
   }
 }
 
-/** Of a URL that `readTarget` has accepted. */
+/** Returns the e-mail address in a URL that `readTarget` has accepted. */
 export const mailAddressOf = (url: string): string => readMailto(url) ?? '';
 
 /** Throws VALIDATION_FAILED where the address is not that of a web server. */

@@ -3,13 +3,13 @@ interface ExportTypeSpec {
   readonly label: string;
   /** For the API: what a row is. */
   readonly about: string;
-  /** For the dashboard, as a sentence. */
+  /** The sentence that the dashboard shows. */
   readonly sentence: string;
-  /** For the help of `scrapifie export`. */
+  /** The words in the help of `scrapifie export`. */
   readonly help: string;
-  /** For docs/exports.md. */
+  /** The text of docs/exports.md about the type. */
   readonly docs: string;
-  /** It compares two jobs: a request has to name the other one, so no job can ask for it before it has begun. */
+  /** The type compares two jobs: a request has to name the other one, so no job can ask for it before it has begun. */
   readonly isOfTwoJobs?: true;
 }
 
@@ -68,18 +68,18 @@ export const EXPORT_TYPE_SPECS = {
 } as const satisfies Readonly<Record<string, ExportTypeSpec>>;
 
 interface ExportFormatSpec {
-  /** In lists of the dashboard. */
+  /** The name in lists of the dashboard. */
   readonly label: string;
   /** What it is written from: the rows of any type, or whole pages, which only the type `raw` has. */
   readonly takes: 'rows' | 'pages';
-  /** Of the file, with a dot: also its ending. */
+  /** Ending of the file's name, with its dot. */
   readonly ending: string;
   readonly contentType: string;
   /** The file `exports/writers/NAME.ts`, whose `writers` has a function of the format's name. */
   readonly writer: string;
   /** For the API, where the name of the format does not say what it is. */
   readonly about?: string;
-  /** For docs/exports.md. */
+  /** The text of docs/exports.md about the format. */
   readonly docs: string;
 }
 

@@ -13,7 +13,7 @@ import type { ReadAnswer, ReadCall } from './thread-messages.ts';
 export interface PageMemoryData {
   readonly kind: PageKind;
   readonly pages: number;
-  /** Of one page beside what it says. */
+  /** Length of the text that each page has besides what it says. */
   readonly fillerChars: number;
 }
 

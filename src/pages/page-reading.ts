@@ -24,7 +24,10 @@ export interface ReadRequest {
      * it is reported again.
      */
     readonly generation: number;
-    /** Of the store that `seq` and `task.id` are numbers of. What readers remember of a job is of one incarnation. */
+    /**
+     * The incarnation of the store that `seq` and `task.id` are numbers of. What readers remember of a job is of one
+     * incarnation.
+     */
     readonly incarnation: Incarnation;
   };
   readonly task: {
@@ -41,11 +44,11 @@ export interface ReadRequest {
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
     /** Given away: the reader owns it from here on, and frees its memory when the page is read. */
     readonly body: Uint8Array<ArrayBuffer>;
-    /** Those of the whole task, on the way to this response. */
+    /** The redirects of the whole task, on the way to this response. */
     readonly redirects?: readonly PageRedirect[] | undefined;
     /** Its cookies may be those of a log-in with stored credentials: their values are not kept. */
     readonly hasSecretCookies?: boolean | undefined;
-    /** Of a page that a browser has rendered; its bytes are transferred like the body. */
+    /** What a browser has shown of the page; its bytes are transferred like the body. */
     readonly rendered?: RenderedPage | undefined;
     readonly stored?: StoredMark | undefined;
   };

@@ -44,7 +44,7 @@ const HOLD_MS = 1_000;
 
 export interface PageThreadParts {
   readonly port: MessagePort;
-  /** See ThreadData. */
+  /** Has the same meaning as `ThreadData.reading`. */
   readonly reading: ThreadData<unknown>['reading'];
   /** The thread's own connection: bodies are compressed and written where they are read. Null: nothing is kept. */
   readonly blobs: Pick<Blobs, 'put'> | null;

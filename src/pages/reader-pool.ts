@@ -53,7 +53,7 @@ interface Waiting {
   readonly bytes: number;
   /** Why threads ended while they read this page. */
   readonly losses: string[];
-  /** Of the span that waits for the page; null where there is none. */
+  /** Context of the span that waits for the page; null when there is none. */
   readonly parent: Context | null;
   readonly resolve: (reading: PageReading) => void;
   readonly reject: (error: Error) => void;
@@ -64,7 +64,7 @@ interface Reader {
   worker: Worker | null;
   readonly inHand: Map<number, Waiting>;
   inHandBytes: number;
-  /** It reads a page that has cost another thread, and is given no other one meanwhile. */
+  /** The thread reads a page that has cost another thread, and is given no other page meanwhile. */
   isAlone: boolean;
   readonly outbox: ReadCall[];
   readonly reading: Int32Array<SharedArrayBuffer>;

@@ -21,7 +21,7 @@ const TEXTUAL =
   /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:xml|json|javascript|x-ndjson|x-www-form-urlencoded)\b)/i;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Null for a page that was not rendered. Only the formats of the job are kept. */
+/** Returns null for a page that was not rendered. Only the formats of the job are kept. */
 export function keepRendering({ job, task, response }: ReadRequest): KeptRendering | null {
   const { rendered } = response;
   if (rendered === undefined) return null;
@@ -113,7 +113,7 @@ function failureOf(
   };
 }
 
-/** To bytes that are stored for another reason. */
+/** Returns a reference to bytes that are stored for another reason. */
 const refTo = (bytes: Uint8Array, contentType: string): ArtifactRef => ({
   contentHash: hash('sha256', bytes, 'hex') as ContentHash,
   contentType,

@@ -4,7 +4,7 @@ import { type AddressTest, plainAddress } from '../../config/address-list.ts';
 import { guarded, listen, listenOnce } from '../../errors/guarded.ts';
 
 export interface ConnectionLimits {
-  /** Connections at once. */
+  /** The most connections at once. */
   readonly max: number;
   /** Connections at once from one address. */
   readonly maxPerAddress: number;

@@ -24,7 +24,7 @@ declare module 'fastify' {
     creates?: true;
   }
   interface FastifyRequest {
-    /** Of a request with an Idempotency-Key, to a route that creates; else null. */
+    /** The key of a request with an Idempotency-Key, to a route that creates; null for any other request. */
     held: HeldKey | null;
   }
 }
@@ -120,7 +120,7 @@ export function keepAnswers(app: App, { store, vault, newId }: KeptAnswersDeps):
     underWay.set(request, { ref, stop });
   });
 
-  // Before large answers become streams.
+  // The hook sees an answer before large answers become streams.
   app.addHook('onSend', async (request, reply, payload) => {
     const work = underWay.get(request);
     if (work === undefined) return payload;

@@ -7,7 +7,7 @@ import { isOfApi } from './security-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null for requests that are none to the API, and while tracing is off. */
+    /** The span of the request; null for requests that are not to the API, and while tracing is off. */
     span: Span | null;
   }
 }

@@ -14,7 +14,7 @@ export interface SecondListenerOptions {
   readonly backlog: number;
   /** What is put before each path: the part of the API that is served at the root here. */
   readonly prefix: string;
-  /** As the first listener has them. */
+  /** Limits and counts of connections, which the first listener has as well. */
   readonly connections: Omit<ConnectionOptions, 'now'>;
   readonly upgrades: (url: string) => boolean;
 }

@@ -136,7 +136,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
     return body === null ? null : Buffer.from(new Uint8Array(body).buffer);
   }
 
-  /** In as few frames as their size allows. */
+  /** Stores the bodies in as few frames as their size allows. */
   function storeAll(bodies: readonly Body[]): void {
     let frame: Body[] = [];
     let frameBytes = 0;

@@ -40,7 +40,7 @@ function addStampColumn(database: DatabaseSync): void {
 }
 
 export interface IndexTablesOptions {
-  /** False for a file that is being made and that nobody else opens: it has no log that would lie beside it. */
+  /** False for a file that is being made and that no other thread opens: it has no log that would lie beside it. */
   readonly hasLog: boolean;
   readonly now: () => number;
 }

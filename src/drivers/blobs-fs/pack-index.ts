@@ -25,16 +25,16 @@ export interface PackIndex {
   stampOf(hash: Buffer): number | null;
   /** Makes the body young: its stamp becomes `now`, or one more than it was, so that it always changes. */
   stamp(hash: Buffer, now: number): void;
-  /** In the order in which they lie. */
+  /** The bodies of a pack in the order in which they lie there. */
   livePlaces(pack: string, limit: number): { key: Buffer; place: PackPosition }[];
   /** Bytes of the bodies in a pack that are still pointed at, before compression. */
   liveBytes(pack: string): number;
   packs(): string[];
-  /** By hash. */
+  /** Bodies that were stamped after this hash, in the order of their hashes. */
   stampedAfter(hash: Buffer, limit: number): { key: Buffer; size: number; stampedAt: number }[];
   /** Gives the space of forgotten bodies back to the disk, when it is most of a file that is soon written anew. */
   shrink(): void;
-  /** Within one transaction; calls within calls join it. `work` is done again when the file was damaged or replaced. */
+  /** Runs the work within one transaction; calls within calls join it. `work` is done again when the file was damaged or replaced. */
   inOneGo<T>(work: () => T): T;
   /** Has SQLite look through the whole file, and makes it again when that finds damage; true when it did. */
   mend(): boolean;

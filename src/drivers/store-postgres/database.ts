@@ -107,7 +107,7 @@ export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase
     } catch (error) {
       if (isHeard(error)) heardAt.set(client, performance.now());
       else suspectBefore = performance.now();
-      // One on which an answer was not heard may still be at work.
+      // A connection on which an answer was not heard may still be at work.
       client.release(!isHeard(error));
       throw error;
     }

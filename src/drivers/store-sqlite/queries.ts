@@ -90,7 +90,7 @@ export function createSqliteQueryStore(path: string): SqliteQueryStore {
               'The query took too long. Narrow it, by `jobId` for example.',
             ),
           ),
-        // Those that came before may take their time first.
+        // The queries before this one may take their time first.
         (call.query.limitMs + GRACE_MS) * (calls.size + 1),
       );
       calls.set(lastId, { resolve, reject, timer });

@@ -31,7 +31,7 @@ export type QueryAnswer =
     }
   | { readonly id: number; readonly failure: ThreadFailure };
 
-/** Between two looks at the clock. */
+/** Rows that are read between two looks at the clock. */
 const ROWS_PER_LOOK = 512;
 const CACHE_KIB = 8_192;
 const BUSY_MS = 2_000;

@@ -140,7 +140,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listMonitorChanges',
   'getMonitorChange',
 ]);
-/** They take work or rights away, and get the space that is reserved for them on a full disk. */
+/** Calls that take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
   'cancelJob',
   'deleteJob',
@@ -279,7 +279,7 @@ function runTogether(calls: readonly Call[]): ThreadAnswer[] {
     checkpointLater();
     return answers;
   } catch (error) {
-    // Of all calls of this transaction, those that had succeeded too.
+    // The rollback undoes all calls of this transaction, also those that had succeeded.
     hostIds.clear();
     try {
       database.exec('ROLLBACK');

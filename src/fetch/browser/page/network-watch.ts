@@ -27,7 +27,7 @@ interface ResponseReceived {
 
 interface DataReceived {
   readonly requestId: string;
-  /** After decompression. */
+  /** Number of bytes after decompression. */
   readonly dataLength: number;
 }
 

@@ -144,7 +144,7 @@ export function changedHeaders(headers: HeaderEntry[] | undefined): RequestChang
 
 export interface RequestChange {
   readonly method?: string;
-  /** In base64. */
+  /** The body of the request in Base64. */
   readonly postData?: string;
   headers?: HeaderEntry[];
 }

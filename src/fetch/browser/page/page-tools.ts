@@ -46,7 +46,7 @@ export interface StorageFill {
 
 /** The state of the page's document, read by the attempt. */
 export interface DocumentWatch {
-  /** Those that were followed. */
+  /** The redirects that the page has followed. */
   readonly redirects: readonly Redirect[];
   /** Settles when there is no page to wait for: a body was read, a redirect not followed, or a rule broken. */
   readonly ended: Promise<DocumentWithoutPage>;
@@ -79,7 +79,7 @@ export interface ToolOptions {
   /** Asks the owner of the request, with the clocks stopped. */
   readonly ask: (target: string, hop: number) => Promise<'follow' | 'stop'>;
   readonly arrange?: ArrangeHeaders | undefined;
-  /** Null where the proxy is the guard. */
+  /** Checks each request; null when the proxy does so. */
   readonly guard: RequestGuard | null;
   readonly isDisguised: boolean;
   /** Sent to the guard's proxy, and to no site. */

@@ -28,7 +28,7 @@ export interface ContextPlan {
    * of the context. It costs time and is used for disguised pages only.
    */
   readonly isWatched?: boolean | undefined;
-  /** Before the first page is opened. */
+  /** Called before the first page of the context is opened. */
   readonly prepare?: ((context: BrowserContext) => Promise<void>) | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface PooledContext {
   readonly login: ProxyLogin;
   readonly idle: PooledPage[];
   readonly pages: Set<PooledPage>;
-  /** Pages being opened. */
+  /** Number of pages that are being opened. */
   opening: number;
   /** Pages being closed. One that hangs blocks the others of its process, so nothing new begins meanwhile. */
   closing: number;
@@ -67,7 +67,7 @@ export interface PooledBrowserOptions extends MemoryLimits {
   readonly browser: Browser;
   /** Null when its processes are not ours. */
   readonly pid: number | null;
-  /** Of the process that fetches for all pages; null where that is not known. */
+  /** The process that fetches for all pages; null when it is not known. */
   readonly networkPid: number | null;
   readonly proxy: GuardProxy;
   readonly usesProxy: boolean;
@@ -351,7 +351,7 @@ export class PooledBrowser {
       if (hasCrashed || reason !== null) this.#forget(pooledContext);
     }
     const { closeTimeoutMs, onGone } = this.#options;
-    // One that does not answer is not asked to go, unless there is no other way to end it.
+    // A browser that does not answer is not asked to close, unless there is no other way to end it.
     const isAsked = how === 'closed' || (how === 'unresponsive' && this.pid === null);
     if (isAsked) await settlesWithin(this.#browser.close(), closeTimeoutMs);
     if (this.pid !== null) await killTree(this.pid).catch(() => false);
