@@ -272,7 +272,9 @@ export const settingsSchema = z.object({
     .describe('Comma-separated origins that browsers may call the API from; `*` for any, empty for none.'),
   maxConnections: whole(1, 1_000_000)
     .default(16_384)
-    .describe('Connections to the API at once; further ones are closed.'),
+    .describe(
+      'Connections to the API at once, as far as the limit of open files allows; further ones are closed.',
+    ),
   maxConnectionsPerAddress: whole(1, 1_000_000)
     .default(1_024)
     .describe(

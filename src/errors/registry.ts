@@ -201,6 +201,10 @@ export const ERRORS = {
     'later',
     'No space is left in the data folder, or in the object store and beside it; accepted work waits until there is.',
   ),
+  OUT_OF_FILES: environment(
+    'later',
+    'The process has as many files and connections open as its limit allows; docs/operations.md says how to raise it.',
+  ),
   STORE_UNAVAILABLE: environment('later', 'The store did not answer; nothing was lost.'),
   STORE_REFUSED: environment(
     'later',

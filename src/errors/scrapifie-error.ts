@@ -36,8 +36,24 @@ export function isScrapifieError(error: unknown): error is ScrapifieError {
   return error instanceof ScrapifieError;
 }
 
+const OUT_OF_FILES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE']);
+const MOST_CAUSES = 8;
+
+/** Whether this process, or its machine, could not open one more file, connection or pipe: an accident of this side. */
+export function isOutOfFiles(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > MOST_CAUSES) return false;
+  if ('code' in error && OUT_OF_FILES.has(error.code)) return true;
+  if (error instanceof AggregateError && error.errors.some((each) => isOutOfFiles(each, depth + 1)))
+    return true;
+  return isOutOfFiles(error.cause, depth + 1);
+}
+
+export const outOfFiles = (cause: unknown): ScrapifieError =>
+  new ScrapifieError('OUT_OF_FILES', ERRORS.OUT_OF_FILES.meaning, { cause });
+
 /** Gives a fault the one shape it may leave in: its text stays in the log, never in an answer. */
 export function asScrapifieError(error: unknown): ScrapifieError {
   if (isScrapifieError(error)) return error;
+  if (isOutOfFiles(error)) return outOfFiles(error);
   return new ScrapifieError('INTERNAL', 'Something went wrong inside Scrapifie.', { cause: error });
 }

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isOutOfFiles, isScrapifieError, outOfFiles, ScrapifieError } from '../errors/scrapifie-error.ts';
 
 /** How far an exchange had come when it failed: the same errno means different things before and after. */
 export type Phase = 'connect' | 'sent';
@@ -68,6 +68,8 @@ const isProtocolError = (error: unknown): boolean =>
  */
 export function mapError(error: unknown, url: URL, phase: Phase): ScrapifieError {
   if (isScrapifieError(error)) return error;
+  // The host was not even asked.
+  if (isOutOfFiles(error)) return outOfFiles(error);
   const code = codeOf(error);
   const known = lookUp(error, code, url, phase);
   if (known === null) {

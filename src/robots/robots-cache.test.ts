@@ -202,6 +202,19 @@ describe('an answer that is not the file', () => {
     expect([cache.recall(origin), store.entries.size]).toEqual([null, 0]);
   });
 
+  it('says nothing about the host when this side could not ask', async () => {
+    const store = entryStore();
+    const engine = {
+      ...testEngine(),
+      async fetch() {
+        throw new ScrapifieError('OUT_OF_FILES', 'no connection can be opened');
+      },
+    };
+    const cache = createRobotsCache({ store, engine, now: () => T0 });
+    await expect(cache.ask('http://a.test', ADMITTED)).rejects.toMatchObject({ code: 'OUT_OF_FILES' });
+    expect([cache.recall('http://a.test'), store.entries.size]).toEqual([null, 0]);
+  });
+
   it('leaves yesterday’s rules in force', async () => {
     let isDown = false;
     const { origin } = await site((request, response) =>

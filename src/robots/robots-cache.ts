@@ -1,3 +1,4 @@
+import { EXIT } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { decodeText } from '../fetch/charset.ts';
 import type { Engine, FetchRequest } from '../fetch/engine.ts';
@@ -223,6 +224,7 @@ async function fetchRobots(
     if (!isScrapifieError(error)) throw error;
     // The request was ended on this side, which says nothing about the host.
     if (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN' || faultOf(error) !== null) throw error;
+    if (error.spec.exitCode === EXIT.environment) throw error;
     // Five redirects and no end, or none that leads anywhere: the file is unavailable, not the host.
     if (
       error.code === 'TOO_MANY_REDIRECTS' ||

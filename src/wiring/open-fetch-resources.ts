@@ -1,5 +1,6 @@
 import type { FetchResources } from '../attempts/fetch-resources.ts';
 import { createStoredPages } from '../attempts/stored-pages.ts';
+import { budgetFiles, openFileLimit } from '../config/open-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
@@ -53,6 +54,8 @@ export interface FetchResourcesParts {
   readonly logger: Logger;
 }
 
+/** Hosts to which connections are kept for a moment. */
+const MOST_POOLS = 512;
 const HTTP_ABILITIES: readonly Ability[] = ['messages', 'proxies', 'impersonation'];
 const FIRECRAWL_ABILITIES: readonly Ability[] = ['javascript'];
 const FLARESOLVERR_ABILITIES: readonly Ability[] = ['javascript', 'proxies'];
@@ -83,10 +86,16 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
   const { settings, queue, blobs, transit, logger, now, ownPages } = parts;
   const { allowPrivate, flaresolverrUrl, firecrawlUrl, captchaKey, antiCaptchaKey } = settings;
   const userAgent = userAgentFor(VERSION, siteOwnerContact(settings));
-  const web = withOwnPages(withholdSecrets(createWebEngine({ userAgent, allowPrivate })), {
-    urls: ownPages,
-    open: () => createWebEngine({ userAgent, allowPrivate: true }),
-  });
+  // Connections to sites that wait for another request count against the limit of open files as well.
+  const { siteConnections: maxConnections } = budgetFiles(openFileLimit(), settings);
+  const maxPools = Math.min(MOST_POOLS, Math.ceil(maxConnections / 2));
+  const web = withOwnPages(
+    withholdSecrets(createWebEngine({ userAgent, allowPrivate, maxPools, maxConnections })),
+    {
+      urls: ownPages,
+      open: () => createWebEngine({ userAgent, allowPrivate: true }),
+    },
+  );
   const flaresolverr =
     flaresolverrUrl === undefined
       ? null

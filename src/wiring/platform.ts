@@ -41,6 +41,7 @@ import { createClosers } from './closers.ts';
 import { countFailures, openCountedBlobs, watchSharedStore } from './counted-calls.ts';
 import { countJobEnds } from './counted-jobs.ts';
 import { createCrawler } from './crawler.ts';
+import { withinOpenFiles } from './file-budget.ts';
 import { openMendingSearch } from './mending-search.ts';
 import { metricSourcesOf } from './metric-sources.ts';
 import { type Accounts, openAccounts } from './open-accounts.ts';
@@ -124,8 +125,9 @@ export interface Platform {
 const DISK_RESERVE_BYTES = 4_194_304;
 
 export async function openPlatform(options: OpenPlatformOptions): Promise<Platform> {
-  const { settings: given, logger, metrics, ownPages = () => [], accountsIn, writesExports = true } = options;
+  const { logger, metrics, ownPages = () => [], accountsIn, writesExports = true } = options;
   const steady = createSteadyClock();
+  const given = withinOpenFiles(options.settings, logger);
   refuseIncompleteFleet(given);
   const plugins = await openPlugins(given);
   const { deliverers } = plugins;

@@ -32,6 +32,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'damaged-index': 'files of a data folder; PostgreSQL has no such files',
   extraction: 'fields that are read from a page in its thread, before the page is stored',
   faults: 'errors that end one process, whatever its drivers are',
+  'few-files': 'what one process may have open, whatever its drivers are',
   'full-disk': 'the disk of a data folder; test/fleet/full-store.test.ts has full servers',
   hostile: 'hostile servers on the network; requests end before anything is stored',
   'javascript-pages': 'pages that scripts fill; test/fleet/render-browser.test.ts has the workers of a fleet',

@@ -23,11 +23,14 @@ export interface RunningCommand {
   readonly ended: Promise<Ended>;
   /** What it has written to standard output so far. */
   stdout(): string;
+  stderr(): string;
 }
 
 export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The limit of open files that it is started with. */
+  readonly openFiles?: number;
   /** What is piped into it; left out: nothing, and no pipe. */
   readonly input?: string;
 }
@@ -47,9 +50,12 @@ const NO_TRUST = { XDG_CONFIG_HOME: join(tmpdir(), `scrapifie-no-settings-${proc
 /** Nothing of this process's own settings reaches the command. */
 export function startCommand(
   args: readonly string[],
-  { cwd, env = {}, input }: CommandOptions = {},
+  { cwd, env = {}, input, openFiles }: CommandOptions = {},
 ): RunningCommand {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+  const program = [process.execPath, '--disable-warning=ExperimentalWarning', MAIN, ...args];
+  const limited = ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
+  const [file = '', ...rest] = openFiles === undefined ? program : limited;
+  const child = spawn(file, rest, {
     cwd: cwd ?? tmpdir(),
     env: {
       PATH: process.env.PATH ?? '',
@@ -75,7 +81,7 @@ export function startCommand(
       resolve({ exitCode, stdout, stderr });
     });
   });
-  return { child, ended, stdout: () => stdout };
+  return { child, ended, stdout: () => stdout, stderr: () => stderr };
 }
 
 /** The origin that a server prints when it is ready. Throws with its errors when it ends before. */

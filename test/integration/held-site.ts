@@ -43,7 +43,11 @@ export async function startHeldSite(): Promise<HeldSite> {
 export interface ClientAnswer {
   readonly status: number;
   readonly connection: string | undefined;
-  readonly body: { readonly success?: boolean; readonly error?: { readonly code: string } };
+  readonly body: {
+    readonly success?: boolean;
+    readonly data?: { readonly id?: string };
+    readonly error?: { readonly code: string };
+  };
 }
 
 /** A client that keeps one connection open from request to request. */

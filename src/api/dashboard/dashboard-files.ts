@@ -31,6 +31,8 @@ export interface BuiltDashboard {
 export interface DashboardFiles {
   /** Returns null when the dashboard is not built. A new build is noticed. */
   built(): Promise<BuiltDashboard | null>;
+  /** Without reading it. */
+  isBuilt(): Promise<boolean>;
 }
 
 /** Where the build of this project puts the dashboard: the same above the sources and above the build of the server. */
@@ -65,9 +67,11 @@ const [toBrotli, toGzip] = [promisify(brotliCompress), promisify(gzip)];
 /** The files are read and kept with the first request, so that the start of the server does not pay for them. */
 export function createDashboardFiles(folder: string): DashboardFiles {
   let known: { readonly at: number; readonly built: Promise<BuiltDashboard> } | null = null;
+  const look = () => stat(join(folder, INDEX)).catch(() => null);
   return {
+    isBuilt: async () => (await look()) !== null,
     async built() {
-      const found = await stat(join(folder, INDEX)).catch(() => null);
+      const found = await look();
       if (found === null) return null;
       if (known?.at !== found.mtimeMs) {
         const reading = { at: found.mtimeMs, built: readBuilt(folder) };

@@ -13,11 +13,13 @@ import { SAMPLE_PATH, SAMPLE_PATHS } from '../../api/routes/sample.ts';
 import { listenFirecrawl } from '../../compat/firecrawl/firecrawl-port.ts';
 import { isLoopback } from '../../config/address-list.ts';
 import { settingSources } from '../../config/load.ts';
+import { LEAST_OPEN_FILES, openFileLimit, RAISE_OPEN_FILES } from '../../config/open-files.ts';
 import { readPlans } from '../../config/plans.ts';
 import { settingsSecretsOf } from '../../config/secrets.ts';
 import type { SettingSource } from '../../config/setting-list.ts';
 import { drainNoticeOf, ROLES, type Role, type Settings } from '../../config/settings.ts';
 import { guarded } from '../../errors/guarded.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createLogRing } from '../../observe/log-ring.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
@@ -84,10 +86,21 @@ export const define: DefineCommand = (command, shell) => {
       const { role, port, host, dataDir, policyFile, allowPrivate } = flags;
       const overrides = { role, port, host, dataDir, policyFile, allowPrivate };
       const settings = readSettings(shell, overrides, { isServing: true });
+      refuseFewFiles();
       const sources = settingSources(shell.environment, { cwd: shell.cwd, overrides });
       await serve(shell, settings, sources);
     });
 };
+
+/** A server that cannot open what it needs would fail at its work, a little here and there. Throws OUT_OF_FILES. */
+function refuseFewFiles(): void {
+  const limit = openFileLimit();
+  if (limit === null || limit >= LEAST_OPEN_FILES) return;
+  throw new ScrapifieError(
+    'OUT_OF_FILES',
+    `The limit of open files is ${limit}, and a server needs ${LEAST_OPEN_FILES} at least. ${RAISE_OPEN_FILES}`,
+  );
+}
 
 async function serve(
   shell: Shell,
@@ -131,7 +144,7 @@ async function serve(
     // A caller that knows the key of the settings may come with the first request.
     if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());
     const origin = await listen(api, settings);
-    if (duties.api) second = await listenFirecrawl(api, settings, metrics);
+    if (duties.api) second = await listenFirecrawl(api, platform.settings, metrics);
     // A server whose start cannot be recorded goes on: what it does is recorded on its own.
     await recordStart(store, settings, { version: shell.version, origin, at: now() }).catch((error) =>
       logger.warn({ err: error }, 'the start was not recorded in the audit log'),
@@ -199,7 +212,7 @@ async function dashboardLine(
   place: TellPlace,
 ): Promise<string | null> {
   if (!settings.dashboard) return null;
-  if ((await createDashboardFiles(DASHBOARD_DIR).built()) === null) return 'not built; see docs/dashboard.md';
+  if (!(await createDashboardFiles(DASHBOARD_DIR).isBuilt())) return 'not built; see docs/dashboard.md';
   const { address } = api.server.address() as AddressInfo;
   const isAlone = settings.databaseUrl === undefined && isLoopback(address);
   if (!isAlone) return `${origin}  (sign in with an API key)`;

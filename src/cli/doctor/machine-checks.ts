@@ -4,14 +4,13 @@ import { access, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { getCACertificates } from 'node:tls';
+import { budgetFiles, LEAST_OPEN_FILES, openFileLimit, RAISE_OPEN_FILES } from '../../config/open-files.ts';
 import { listenOnce } from '../../errors/guarded.ts';
 import { describeBytes } from '../../model/human-units.ts';
 import { within } from '../../model/time-limit.ts';
 import { type Check, failure, fine, warning } from './finding.ts';
 
 const LEAST_NODE = 24;
-const FEW_FILES = 4_096;
-const LEAST_FILES = 512;
 const LEAST_MEMORY_BYTES = 200_000_000;
 /** Memory that the program needs together with a browser. */
 const LOW_MEMORY_BYTES = 1_000_000_000;
@@ -40,14 +39,17 @@ export const MACHINE_CHECKS = {
     return bytes >= LEAST_MEMORY_BYTES ? warning(found, advice) : failure(found, advice);
   },
 
-  async 'open files'({ settings: { maxConcurrency } }) {
+  async 'open files'({ settings }) {
     const limit = openFileLimit();
     if (limit === null) return fine('no limit');
-    const found = `limit ${limit}`;
-    if (limit >= Math.max(FEW_FILES, maxConcurrency * 2)) return fine(found);
-    const advice =
-      'raise it: `ulimit -n 65536`, LimitNOFILE= in a systemd unit, or --ulimit nofile= of a container';
-    return limit >= LEAST_FILES ? warning(found, advice) : failure(found, advice);
+    const advice = RAISE_OPEN_FILES.replace(/^R|\.$/g, (found) => found.replace('.', '').toLowerCase());
+    if (limit < LEAST_OPEN_FILES) return failure(`limit ${limit}, too small for a server`, advice);
+    const { isShort, maxConcurrency, maxConnections } = budgetFiles(limit, settings);
+    if (!isShort) return fine(`limit ${limit}`);
+    return warning(
+      `limit ${limit}: enough for ${maxConcurrency} fetches and ${maxConnections} connections of clients at once`,
+      advice,
+    );
   },
 
   async 'temporary files'() {
@@ -172,14 +174,4 @@ async function isScrapifie(host: string, port: number): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Returns null when the system has no such limit, or does not say. */
-function openFileLimit(): number | null {
-  if (process.report === undefined) return null;
-  const { userLimits } = process.report.getReport() as {
-    userLimits?: { open_files?: { soft?: number | string } };
-  };
-  const soft = Number(userLimits?.open_files?.soft);
-  return Number.isFinite(soft) ? soft : null;
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { listen } from '../../errors/guarded.ts';
+import { listen, listenOnce } from '../../errors/guarded.ts';
 import { type HeadReader, readHeadsOf } from './head-reader.ts';
 
 /**
@@ -11,6 +11,8 @@ import { type HeadReader, readHeadsOf } from './head-reader.ts';
 export class ConnectionWatch {
   /** True while undici handles the failure of a socket: a body that ends now was cut off. */
   isBreaking = false;
+  /** Connections that are open now, those included that wait for another request. */
+  open = 0;
   readonly #staleErrors = new WeakSet<Error>();
 
   /** The connection had carried bytes before this error: the server may have closed it while it was idle. */
@@ -26,6 +28,10 @@ export class ConnectionWatch {
           callback(...result);
           return;
         }
+        this.open += 1;
+        listenOnce(socket, 'close', () => {
+          this.open -= 1;
+        });
         const bytesBefore = socket.bytesRead;
         const heads = isHttp2(socket) ? null : readHeads(socket);
         listen(socket, 'error', (failure) => {

@@ -21,6 +21,8 @@ export interface HttpEngineOptions {
   readonly userAgent: string;
   /** Names in lower case and values, sent beside the user agent; those of a client that wants web pages unless told. */
   readonly headers?: HeaderList;
+  /** Connections at once, if all fetches at once have half of them: from the other half on none is kept. */
+  readonly maxConnections?: number;
   /** Connect to loopback, private and link-local addresses too. */
   readonly allowPrivate: PrivateAddresses;
   /** For name resolution, TCP and TLS together; with a proxy, for each step on the way. */
@@ -63,12 +65,14 @@ class PooledHttpEngine implements HttpEngine {
   readonly #watch = new ConnectionWatch();
   readonly #pools: PoolCache;
   readonly #maxHeaderBytes: number;
+  readonly #mostKept: number;
   readonly #closing = new AbortController();
 
   constructor(options: HttpEngineOptions) {
     const { maxPools = 512, maxHeaderBytes = 65_536, allowH2 = true, allowPrivate, tls, resolve } = options;
     const timeoutMs = options.connectTimeoutMs ?? 10_000;
     this.#maxHeaderBytes = maxHeaderBytes;
+    this.#mostKept = (options.maxConnections ?? Number.POSITIVE_INFINITY) / 2;
     this.now = options.now ?? (() => performance.now());
     const { userAgent, headers } = options;
     this.#defaults =
@@ -136,7 +140,8 @@ class PooledHttpEngine implements HttpEngine {
         signal?.addEventListener('abort', onAbort);
         try {
           if (signal?.aborted === true) onAbort();
-          else entry.pool.dispatch(options, exchange);
+          // The server is asked to close a connection that may not be kept.
+          else entry.pool.dispatch({ ...options, reset: this.#watch.open >= this.#mostKept }, exchange);
           await exchange.done;
           exchange.httpVersion = entry.httpVersion;
           chain.received(exchange.statusCode, exchange.headers, Date.now());

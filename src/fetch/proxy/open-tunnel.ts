@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { guarded, listen, listenOnce } from '../../errors/guarded.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isOutOfFiles, isScrapifieError, outOfFiles, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { defined } from '../../model/defined.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { abortError } from '../deadline.ts';
@@ -149,6 +149,7 @@ async function handshake(socket: Socket, proxy: ProxyEndpoint, host: string, por
 
 function asProxyFailure(error: unknown, proxy: ProxyEndpoint, what: string, fault: Fault): ScrapifieError {
   if (isScrapifieError(error)) return error;
+  if (isOutOfFiles(error)) return outOfFiles(error);
   const code = codeOf(error);
   return proxyFailed(proxy, code === '' ? what : `${what} (${code})`, fault, error);
 }
@@ -159,6 +160,7 @@ async function checkedAddress(name: string, guarded: LookupFunction, mayBeUnknow
     return await resolveChecked(name, guarded);
   } catch (error) {
     if (isScrapifieError(error)) throw error;
+    if (isOutOfFiles(error)) throw outOfFiles(error);
     if (mayBeUnknown) return name;
     throw new ScrapifieError('DNS_FAILED', `The host name does not resolve (${name})`, { cause: error });
   }
