@@ -188,6 +188,8 @@ type ScrapeRequest struct {
 	Body *string `json:"body,omitempty"`
 	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
 	MaxAge any `json:"maxAge,omitempty"`
+	// Whether the page that is fetched may answer later requests with `maxAge`.
+	Reuse *bool `json:"reuse,omitempty"`
 	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
 	Snapshots *bool `json:"snapshots,omitempty"`
 	// Make the pages of the job findable by `GET /v1/search`.
@@ -417,6 +419,8 @@ type BatchPageOptions struct {
 	Body *string `json:"body,omitempty"`
 	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
 	MaxAge any `json:"maxAge,omitempty"`
+	// Whether the page that is fetched may answer later requests with `maxAge`.
+	Reuse *bool `json:"reuse,omitempty"`
 }
 
 // BatchRequest is the body of a request.
@@ -769,6 +773,8 @@ type ScheduledScrape struct {
 	Body *string `json:"body,omitempty"`
 	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
 	MaxAge any `json:"maxAge,omitempty"`
+	// Whether the page that is fetched may answer later requests with `maxAge`.
+	Reuse *bool `json:"reuse,omitempty"`
 	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
 	Snapshots *bool `json:"snapshots,omitempty"`
 	// Make the pages of the job findable by `GET /v1/search`.

@@ -90,6 +90,14 @@ describe('a page for maxAge', () => {
     expect(await pagesOver([await storedPage()]).pages.fresh(task, await wanting(options))).toBeNull();
   });
 
+  it('is none whose request wanted it to answer no other', async () => {
+    const hidden = await storedPage({ options: await plainOptions({ isReusable: false }) });
+    const kept = await storedPage({ fetchedAt: T0 - 1 });
+    const running = await wanting({ isReusable: false });
+    expect(await pagesOver([hidden]).pages.fresh(task, running)).toBeNull();
+    expect(await pagesOver([hidden, kept]).pages.fresh(task, running)).toMatchObject({ page: kept });
+  });
+
   it('is the next one when a body is gone, and none when the store is away', async () => {
     const gone = await storedPage({ contentHash: 'gone' as ContentHash });
     const kept = await storedPage({ fetchedAt: T0 + 1 });

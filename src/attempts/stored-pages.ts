@@ -95,7 +95,7 @@ export function isShareable({ method, headers, cookies, session, proxy, render }
 /** Whether the page was fetched as it is wanted now. How it is read may differ: it is read again. */
 function answers(page: StoredPage, wanted: PageOptions): boolean {
   const had = page.options;
-  if (!isShareable(had) || page.bytes > wanted.maxBodyBytes) return false;
+  if (had.isReusable === false || !isShareable(had) || page.bytes > wanted.maxBodyBytes) return false;
   // Pictures and recorded answers are no part of the body, nor is the document before its scripts ran.
   const { render } = wanted;
   if (render?.screenshot !== undefined || render?.pdf === true || render?.captureXhr === true) return false;

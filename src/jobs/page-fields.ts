@@ -189,6 +189,10 @@ export const cacheFields = {
       'A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none ' +
         'does. Never for requests with headers, cookies, a session, a proxy, actions or a body.',
     ),
+  reuse: z
+    .boolean()
+    .default(true)
+    .describe('Whether the page that is fetched may answer later requests with `maxAge`.'),
 };
 
 type PageRequest = Omit<
@@ -197,6 +201,7 @@ type PageRequest = Omit<
 > &
   Partial<z.output<z.ZodObject<typeof messageFields & typeof partFields>>> & {
     readonly maxAge?: number | string;
+    readonly reuse?: boolean;
     readonly formats?: readonly Format[];
     readonly screenshot?: z.output<(typeof renderFields)['screenshot']>;
     readonly inline?: boolean;
@@ -265,5 +270,6 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     ...partsOf(request),
     isInline: request.inline ?? false,
     ...(maxAgeMs === 0 ? {} : { maxAgeMs }),
+    ...(request.reuse === false ? { isReusable: false as const } : {}),
   };
 }

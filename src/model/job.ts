@@ -76,6 +76,8 @@ export interface PageOptions {
   readonly isInline: boolean;
   /** A page that the account has stored within this time answers the request. Missing: none does. */
   readonly maxAgeMs?: number;
+  /** The page answers no later request, whatever age that allows. */
+  readonly isReusable?: false;
 }
 
 /** Which way out is wanted. A URL is the caller's own proxy and stands alone. */

@@ -27,8 +27,10 @@ interface AnswerBody {
   readonly code?: string;
   readonly error?: string;
   readonly crawls?: unknown;
+  readonly links?: readonly string[];
   readonly data: {
     readonly web?: unknown;
+    readonly markdown?: string;
     readonly metadata: { readonly scrapeId: string; readonly cacheState?: string };
     readonly changeTracking: {
       readonly changeStatus: string;
@@ -289,6 +291,58 @@ it('tracks changes from one scrape to the next', async () => {
   expect(changed.changeStatus).toBe('changed');
   expect(changed.diff.text).toMatch(/^-.*turnip.*\n\+.*potato/m);
   expect(changed.diff.json.files[0]).toMatchObject({ additions: 1, deletions: 1 });
+});
+
+it('answers no later request with a page that was scraped with storeInCache: false, by whatever route', async () => {
+  const cacheState = async (path: string) => {
+    const { body } = await send('POST', '/v2/scrape', { url: `${site}${path}`, maxAge: 60_000 });
+    return body.data.metadata.cacheState;
+  };
+  const hide = { storeInCache: false };
+  world.small.pages.set('/uncached', { body: '<h1>Uncached</h1>' });
+  world.small.pages.set('/uncached-too', { body: '<h1>Uncached</h1>' });
+  const { body: first } = await send('POST', '/v2/scrape', { url: `${site}/uncached`, ...hide });
+  expect(first.data.markdown).toContain('Uncached');
+  const { body: batch } = await send('POST', '/v1/batch/scrape', { urls: [`${site}/uncached-too`], ...hide });
+  await ended(batch.id);
+  expect([await cacheState('/uncached'), await cacheState('/uncached-too')]).toEqual(['miss', 'miss']);
+  // Those two were kept.
+  expect([await cacheState('/uncached'), await cacheState('/uncached-too')]).toEqual(['hit', 'hit']);
+  expect((await ended(first.data.metadata.scrapeId)).options.search).toBeUndefined();
+});
+
+it('keeps the history that changeTracking needs, whether or not the page may be cached', async () => {
+  world.small.pages.set('/tracked', {
+    body: '<main><h1>Tracked</h1><p>The same words each time.</p></main>',
+  });
+  const scrape = async () => {
+    const formats = ['markdown', 'changeTracking'];
+    const { body } = await send('POST', '/v2/scrape', {
+      url: `${site}/tracked`,
+      formats,
+      storeInCache: false,
+    });
+    await world.platform.settleReaders();
+    return body.data.changeTracking.changeStatus;
+  };
+  expect([await scrape(), await scrape()]).toEqual(['new', 'same']);
+});
+
+it('forgets a map with zeroDataRetention, and lists only what is below the path where v1 asks for that', async () => {
+  const { body } = await send('POST', '/v2/map', { url: `${site}/`, zeroDataRetention: true });
+  const job = await ended(body.id);
+  expect(job.options.retention).toMatchObject({ jobsMs: 3_600_000 });
+  world.small.pages.set('/hand/', { body: '<a href="/hand/book">Book</a> <a href="/other">Other</a>' });
+  const map = async (more: object) => {
+    const { body: mapped } = await send('POST', '/v1/map', {
+      url: `${site}/hand/`,
+      sitemap: 'skip',
+      ...more,
+    });
+    return mapped.links?.map((url) => new URL(url).pathname).sort();
+  };
+  expect(await map({ filterByPath: true })).toEqual(['/hand/', '/hand/book']);
+  expect(await map({})).toEqual(['/hand/', '/hand/book', '/other']);
 });
 
 it('forgets a job with zeroDataRetention, and takes a page from the cache by maxAge', async () => {

@@ -15,6 +15,7 @@ interface Answer {
   readonly success: boolean;
   readonly id?: JobId;
   readonly code?: string;
+  readonly warning?: string;
   readonly error?: { readonly code: string };
   readonly details?: readonly { readonly field: string }[];
   readonly data?: { readonly changeTracking: { readonly changeStatus: string } };
@@ -93,6 +94,55 @@ it.each([
   expect(new Set(refused.map(({ status, body }) => `${status} ${body.code ?? body.error?.code}`))).toEqual(
     new Set(['402 CREDITS_EXHAUSTED']),
   );
+});
+
+describe('an option that would have no effect is refused', () => {
+  const tracking = (more: object) => ({ formats: ['markdown', { type: 'changeTracking', ...more }] });
+  const schema = { type: 'object', properties: { name: { type: 'string' } } };
+  it.each<[string, string, object]>([
+    ['fastMode beside stealth', '/v2/scrape', { fastMode: true, proxy: 'stealth' }],
+    [
+      'windows of different sizes',
+      '/v2/scrape',
+      {
+        actions: [
+          { type: 'screenshot', viewport: { width: 800, height: 600 } },
+          { type: 'screenshot', viewport: { width: 400, height: 600 } },
+        ],
+      },
+    ],
+    ['changeTracking of what is not retained', '/v2/scrape', { zeroDataRetention: true, ...tracking({}) }],
+    ['a schema of changeTracking', '/v2/scrape', tracking({ schema })],
+    [
+      'a prompt of changeTracking',
+      '/v1/scrape',
+      { formats: ['markdown', 'changeTracking'], changeTrackingOptions: { prompt: 'x' } },
+    ],
+    [
+      'an agent of jsonOptions',
+      '/v1/scrape',
+      { formats: ['json'], jsonOptions: { schema, agent: { model: 'x' } } },
+    ],
+    ['a mode of jsonOptions', '/v1/scrape', { formats: ['json'], jsonOptions: { schema, mode: 'x' } }],
+    ['a filter of the search', '/v1/search', { query: 'x', filter: 'y' }],
+    ['a location of a search over stored pages', '/v2/search', { query: 'x', location: 'Berlin' }],
+    ['includeSubdomains of extract', '/v2/extract', { schema, includeSubdomains: true }],
+    ['ignoreSitemap of extract', '/v2/extract', { schema, ignoreSitemap: true }],
+    ['a limit of extract', '/v2/extract', { schema, limit: 1 }],
+  ])('%s', async (_what, path, options) => {
+    const isExtract = path.endsWith('extract');
+    const target = isExtract ? { urls: [`${site}/`, `${site}/blog`] } : { url: `${site}/` };
+    const { status, body } = await send('POST', path, {
+      ...(path.endsWith('search') ? {} : target),
+      ...options,
+    });
+    expect([status, body.code]).toEqual([400, expect.stringMatching(/^(?:UNSUPPORTED_OPTION|BAD_REQUEST)$/)]);
+  });
+
+  it('but what clients of v1 send with each search is answered with a warning', async () => {
+    const { status, body } = await send('POST', '/v1/search', { query: 'x', lang: 'en', country: 'us' });
+    expect([status, body.warning]).toEqual([200, expect.stringContaining('no effect')]);
+  });
 });
 
 it('compares with a scrape that was answered just before', async () => {

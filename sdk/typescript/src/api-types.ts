@@ -2548,6 +2548,11 @@ export interface components {
              */
             maxAge?: number | string;
             /**
+             * @description Whether the page that is fetched may answer later requests with `maxAge`.
+             * @default true
+             */
+            reuse?: boolean;
+            /**
              * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
              * @default false
              */
@@ -2821,6 +2826,11 @@ export interface components {
              * @default 0
              */
             maxAge?: number | string;
+            /**
+             * @description Whether the page that is fetched may answer later requests with `maxAge`.
+             * @default true
+             */
+            reuse?: boolean;
         };
         BatchRequest: {
             /** @description The pages to fetch; a URL given twice is fetched once. */
@@ -3794,6 +3804,11 @@ export interface components {
              * @default 0
              */
             maxAge?: number | string;
+            /**
+             * @description Whether the page that is fetched may answer later requests with `maxAge`.
+             * @default true
+             */
+            reuse?: boolean;
             /**
              * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
              * @default false

@@ -32,6 +32,8 @@ export interface FetcherFlags extends BackendFlags {
   readonly replay?: string;
   /** Pages that the data folder has stored within this time are used. */
   readonly maxAge?: number;
+  /** False: the page answers no later call with maxAge. */
+  readonly reuse?: boolean;
 }
 
 /**

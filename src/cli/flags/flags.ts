@@ -169,6 +169,7 @@ export const FLAGS = {
       '--max-age <time>',
       'take a page that the data folder has stored within this time, e.g. 2h, without a request',
     ).argParser(duration),
+  noReuse: () => new Option('--no-reuse', 'the page answers no later call with --max-age'),
   routes: () =>
     new Option(
       '--routes <file>',

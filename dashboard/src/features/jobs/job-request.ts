@@ -123,6 +123,7 @@ function moreOptions(page: Fields): { readonly fields: Fields; readonly missing:
     includeTags: parts.includeTags,
     excludeTags: parts.excludeTags,
     maxAge: page.maxAgeMs,
+    ...(page.isReusable === false && { reuse: false }),
     ...(page.maxBodyBytes !== 10_485_760 && { maxBodyBytes: page.maxBodyBytes }),
     ...(page.obeyRobots === false && { obeyRobots: false }),
     ...(page.isInline === true && { inline: true }),

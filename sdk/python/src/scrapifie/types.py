@@ -185,6 +185,8 @@ class ScrapeOptions(_ScrapeRequestReserved, total=False):
     body: str | None
     #: A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
     maxAge: Union[int, str]
+    #: Whether the page that is fetched may answer later requests with `maxAge`.
+    reuse: bool
     #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
     snapshots: bool
     #: Make the pages of the job findable by `GET /v1/search`.
@@ -438,6 +440,8 @@ class BatchPageOptions(TypedDict, total=False):
     body: str | None
     #: A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
     maxAge: Union[int, str]
+    #: Whether the page that is fetched may answer later requests with `maxAge`.
+    reuse: bool
 
 
 class BatchOptions(TypedDict, total=False):
@@ -783,6 +787,8 @@ class _ScheduledScrape(_ScheduledScrapeReserved, total=False):
     body: str | None
     #: A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
     maxAge: Union[int, str]
+    #: Whether the page that is fetched may answer later requests with `maxAge`.
+    reuse: bool
     #: Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
     snapshots: bool
     #: Make the pages of the job findable by `GET /v1/search`.

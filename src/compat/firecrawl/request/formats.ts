@@ -82,6 +82,9 @@ export const formatsField = z
       if (!types.includes('markdown')) refuse(at, 'The format "changeTracking" needs "markdown" as well.');
       if (format.modes.includes('json'))
         refuse(at, 'The mode "json" of "changeTracking" is not available here.');
+      for (const name of ['schema', 'prompt'] as const) {
+        if (format[name] != null) refuse(at, `A \`${name}\` of "changeTracking" is not available here.`);
+      }
       if (format.tag !== null) refuse(at, 'A `tag` of "changeTracking" is not available here.');
     }
   });

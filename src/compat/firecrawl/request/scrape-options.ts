@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { defined } from '../../../model/defined.ts';
-import { type Action, actionField, pictureOf, stepNames, stepsOf } from './actions.ts';
+import { actionField, pictureOf, stepNames, stepsOf } from './actions.ts';
 import { type Format, type FormatOf, formatsField } from './formats.ts';
 import { attributeRules, jsonExtract } from './json-rules.ts';
 
@@ -63,10 +63,14 @@ const cannot = (option: string, why: string) =>
 
 /** Throws UNSUPPORTED_OPTION for what this server cannot do, before anything is fetched. */
 function requirePossible(options: ScrapeOptions): void {
-  const { skipTlsVerification, parsers, minAge, lockdown, onlyCleanContent } = options;
+  const { skipTlsVerification, parsers, minAge, lockdown, onlyCleanContent, fastMode, proxy } = options;
   if (skipTlsVerification === true) throw cannot('skipTlsVerification', 'certificates are always checked.');
   if (onlyCleanContent) throw cannot('onlyCleanContent', 'no language model cleans pages.');
   if (minAge !== undefined) throw cannot('minAge', 'pages are fetched, or taken from the cache by `maxAge`.');
+  if (fastMode && PROXY[proxy].engine !== undefined) {
+    throw cannot('fastMode', `\`proxy: "${proxy}"\` needs a browser, and fast mode has none.`);
+  }
+  requireOneViewport(options);
   if (lockdown) throw cannot('lockdown', 'pages that are not in the cache are fetched.');
   for (const name of ['useMock', 'redactPII', 'profile', 'threatProtection', 'auditMetadata'] as const) {
     const value = options[name];
@@ -115,12 +119,14 @@ function extractOf(formats: readonly Format[]): object {
   return { extract: { ...asked, rules: { ...asked.rules, ...attributeRules({ selectors: attributes }) } } };
 }
 
-const PROXY = {
+const PROXY: Readonly<
+  Record<ScrapeOptions['proxy'], { readonly engine?: string; readonly proxy?: { readonly maxTier: string } }>
+> = {
   auto: {},
   basic: { proxy: { maxTier: 'datacenter' } },
   stealth: { engine: 'stealth' },
   enhanced: { engine: 'stealth' },
-} as const;
+};
 
 function headersOf({ headers = {}, location }: ScrapeOptions): { headers: object; cookies: object } {
   const cookies: Record<string, string> = {};
@@ -146,7 +152,7 @@ function pairsOf(header: string): [string, string][] {
 function renderOf({ formats, actions, waitFor, mobile, blockAds }: ScrapeOptions): object {
   const picture = formatOf(formats, 'screenshot');
   const steps = stepsOf(actions);
-  const viewport = picture?.viewport ?? viewportOf(actions);
+  const [viewport] = viewportsOf({ formats, actions });
   const wish = {
     ...(picture === undefined ? {} : { screenshot: pictureOf(picture) }),
     ...defined({ viewport }),
@@ -159,8 +165,15 @@ function renderOf({ formats, actions, waitFor, mobile, blockAds }: ScrapeOptions
   return isRendered && blockAds ? { ...wish, blockResources: ['trackers'] } : wish;
 }
 
-const viewportOf = (actions: readonly Action[]) =>
-  actions.flatMap((each) => (each.type === 'screenshot' ? (each.viewport ?? []) : []))[0];
+const viewportsOf = ({ formats, actions }: Pick<ScrapeOptions, 'formats' | 'actions'>) =>
+  [formatOf(formats, 'screenshot'), ...actions].flatMap((each) =>
+    each?.type === 'screenshot' ? (each.viewport ?? []) : [],
+  );
+
+function requireOneViewport(options: ScrapeOptions): void {
+  const sizes = new Set(viewportsOf(options).map(({ width, height }) => `${width}x${height}`));
+  if (sizes.size > 1) throw cannot('viewport', 'a window has one size, and different ones are given.');
+}
 
 /** The options of a page as our own requests have them. */
 export function pageRequestOf(options: ScrapeOptions): Record<string, unknown> {
@@ -179,25 +192,39 @@ export function pageRequestOf(options: ScrapeOptions): Record<string, unknown> {
     timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
     ...renderOf(options),
     ...way,
-    ...(country === undefined ? {} : { proxy: { country, ...('proxy' in way ? way.proxy : {}) } }),
+    ...(country === undefined ? {} : { proxy: { country, ...way.proxy } }),
     ...(fastMode ? { engine: 'http' } : {}),
     ...extractOf(formats),
   };
 }
 
-/** `maxAge` of a request for pages by name; a crawl always fetches, and what it gets is never too old. */
-export const cacheRequestOf = ({ maxAge = 0 }: ScrapeOptions): object =>
-  maxAge === 0 ? {} : { maxAge: Math.min(maxAge, MOST_CACHE_MS) };
+/**
+ * `maxAge` and `storeInCache` of a request for pages by name. A crawl always fetches, so what it gets is never too old, and
+ * its pages answer no later request.
+ */
+export const cacheRequestOf = ({ maxAge = 0, storeInCache }: ScrapeOptions): object => ({
+  ...(maxAge === 0 ? {} : { maxAge: Math.min(maxAge, MOST_CACHE_MS) }),
+  ...(storeInCache ? {} : { reuse: false }),
+});
 
-/** What jobs leave besides their pages: they can be searched, and have a history where changes are asked for. */
+/**
+ * What jobs leave besides their pages: they can be searched, and have a history where changes are asked for. The history is
+ * no cache: nothing but `changeTracking` reads it.
+ */
 export function derivedRequestOf({ formats, storeInCache }: ScrapeOptions, isForgotten: boolean): object {
-  const isKept = storeInCache && !isForgotten;
+  const isTracked = has(formats, 'changeTracking');
+  if (isForgotten && isTracked) {
+    throw cannot('zeroDataRetention', 'the format "changeTracking" compares with what is retained.');
+  }
   return {
-    ...(isKept ? { search: true } : {}),
-    ...(isKept && has(formats, 'changeTracking') ? { snapshots: true } : {}),
-    ...(isForgotten ? { retention: FORGOTTEN } : {}),
+    ...(storeInCache && !isForgotten ? { search: true } : {}),
+    ...(isTracked ? { snapshots: true } : {}),
+    ...retentionRequestOf(isForgotten),
   };
 }
+
+export const retentionRequestOf = (isForgotten: boolean): object =>
+  isForgotten ? { retention: FORGOTTEN } : {};
 
 /** `zeroDataRetention`: time to fetch the result, and then nothing. */
 const FORGOTTEN = { bodies: '1h', artifacts: '1h', records: '1h', ledger: '1h', jobs: '1h', exports: '1h' };

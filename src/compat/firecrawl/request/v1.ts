@@ -24,6 +24,7 @@ const TIMEOUT_MS = 30_000;
 /** Most parts of the path below the start of a crawl. */
 const MAX_DEPTH = 10;
 const SEARCH_LIMIT = 5;
+const MODES: ReadonlySet<unknown> = new Set(['llm', 'llm-extraction']);
 
 export function scrapeBodyOfV1(body: unknown): unknown {
   if (!isRecord(body)) return body;
@@ -43,8 +44,9 @@ export function scrapeBodyOfV1(body: unknown): unknown {
 function formatOfV1(format: unknown, json: Body, tracking: Body): unknown {
   if (format === 'screenshot@fullPage') return { type: 'screenshot', fullPage: true };
   if (format === 'json' || format === 'extract') {
-    const { mode: _mode, agent: _agent, ...wish } = json;
-    return { type: 'json', ...wish };
+    // The only mode there is. Anything else is refused with the fields that v2 does not know.
+    const { mode, ...wish } = json;
+    return { type: 'json', ...wish, ...(mode === undefined || MODES.has(mode) ? {} : { mode }) };
   }
   return format === 'changeTracking' ? { type: format, ...tracking } : format;
 }
@@ -64,7 +66,8 @@ export function crawlBodyOfV1(body: unknown): unknown {
 export function mapBodyOfV1(body: unknown): unknown {
   if (!isRecord(body)) return body;
   const fields = parseRequest(mapFields, body);
-  const { ignoreSitemap, sitemapOnly, useIndex: _useIndex, filterByPath: _filter, ...rest } = fields;
+  // There is no index of other people's pages that could be used.
+  const { ignoreSitemap, sitemapOnly, useIndex: _useIndex, ...rest } = fields;
   const sitemap = sitemapOnly === true ? 'only' : ignoreSitemap === true ? 'skip' : undefined;
   return { ...rest, ...defined({ sitemap }) };
 }
@@ -72,7 +75,7 @@ export function mapBodyOfV1(body: unknown): unknown {
 /** Where v1 names a language v2 has none: it is told from the country. */
 export function searchBodyOfV1(body: unknown): unknown {
   if (!isRecord(body)) return body;
-  const { scrapeOptions, filter: _filter, ...rest } = body;
+  const { scrapeOptions, ...rest } = body;
   return {
     limit: SEARCH_LIMIT,
     ...rest,

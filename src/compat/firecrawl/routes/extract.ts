@@ -63,6 +63,12 @@ export function addExtractRoutes(app: App, deps: FirecrawlDeps): void {
       throw unsupported('enableWebSearch', 'only the pages that are named are read.');
     }
     if (body.agent !== undefined) throw unsupported('agent', 'agents do not run here.');
+    for (const name of ['includeSubdomains', 'ignoreSitemap'] as const) {
+      if (body[name] === true) throw unsupported(name, 'only the pages that are named are read.');
+    }
+    if (body.limit !== undefined && body.limit < body.urls.length) {
+      throw unsupported('limit', 'all pages that are named are read.');
+    }
     if (body.urls.some((url) => url.endsWith('/*'))) {
       throw unsupported('urls', 'name each page; a crawl with the format json reads a whole site.');
     }

@@ -6,7 +6,8 @@ import { parseRequest } from '../../../jobs/invalid-request.ts';
 import { mapRequestSchema } from '../../../jobs/job-request.ts';
 import { Refusal } from '../failure.ts';
 import { bodyOf, type FirecrawlDeps, givenBy } from '../firecrawl-deps.ts';
-import { bodyFields, scrapeFields } from '../request/scrape-options.ts';
+import { outsidePath } from '../request/path-pattern.ts';
+import { bodyFields, retentionRequestOf, scrapeFields } from '../request/scrape-options.ts';
 import { mapBodyOfV1 } from '../request/v1.ts';
 import { webUrl } from '../request/web-url.ts';
 
@@ -20,6 +21,8 @@ const mapBody = z.strictObject({
   timeout: z.number().int().min(1_000).max(300_000).default(60_000),
   location: scrapeFields.location,
   headers: scrapeFields.headers,
+  /** Of v1: URLs below the path of `url` only. */
+  filterByPath: z.boolean().default(false),
   ...bodyFields,
 });
 
@@ -33,12 +36,15 @@ export function addMapRoutes(app: App, { jobs, isV1 }: FirecrawlDeps): void {
       const body = bodyOf(mapBody, isV1 ? mapBodyOfV1(request.body) : request.body);
       const { headers = {}, location } = body;
       const languages = location?.languages ?? [];
+      const outside = body.filterByPath ? outsidePath(body.url) : null;
       const asked = parseRequest(mapRequestSchema, {
         url: body.url,
         sitemap: body.sitemap,
         allowSubdomains: body.includeSubdomains,
         ignoreQueryParameters: body.ignoreQueryParameters ? ['*'] : [],
+        ...(outside === null ? {} : { exclude: [outside] }),
         search: body.search ?? null,
+        ...retentionRequestOf(body.zeroDataRetention),
         limit: body.limit,
         timeoutMs: body.timeout,
         options: {

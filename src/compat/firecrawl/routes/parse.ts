@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { App } from '../../../api/http/app.ts';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
@@ -106,7 +107,8 @@ export function addParseRoutes(app: App, { extraction, settings, isV1, jobs }: F
       const body = new Uint8Array(await file.arrayBuffer());
       const contentType = typeOf(file);
       const url = `${NOWHERE}${encodeURIComponent(file.name)}`;
-      const page = await extraction.read({ url, body, contentType }, readOptionsOf(wanted));
+      const reading = extraction.read({ url, body, contentType }, readOptionsOf(wanted));
+      const page = await (given.timeout === undefined ? reading : inTime(reading, given.timeout));
       requireText(page);
       const view = viewOf(scrape, { origin });
       const document = documentOf(page, { jobId: jobs.newId(), view });
@@ -117,6 +119,20 @@ export function addParseRoutes(app: App, { extraction, settings, isV1, jobs }: F
       };
     },
   });
+}
+
+/** The answer does not wait longer; the file is read to its end all the same. */
+async function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  const timer = new AbortController();
+  const late = delay(limitMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Refusal(408, `The file was not read within ${limitMs} ms.`, 'SCRAPE_TIMEOUT');
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+    late.catch(() => undefined);
+  }
 }
 
 /** Throws for a file without anything to read: an empty document would be taken for an empty file. */

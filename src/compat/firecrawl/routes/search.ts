@@ -23,6 +23,8 @@ import type { Document } from '../view/document.ts';
 import { documentsOf } from '../view/job-status.ts';
 
 const unsupported = (message: string) => new ScrapifieError('UNSUPPORTED_OPTION', message);
+const NO_PLACE =
+  'lang and country have no effect: without a search engine the pages that this account has stored are searched.';
 const NEEDS_WEB = 'needs a search engine, and none is set up here (SCRAPIFIE_SEARXNG_URL).';
 
 /** Searches the web through a SearXNG where one is set up, else the stored pages of the account. */
@@ -34,7 +36,9 @@ export function addSearchRoutes(app: App, deps: FirecrawlDeps): void {
     const other = body.sources.find((source) => source !== 'web');
     if (other !== undefined) throw unsupported(`The source "${other}" ${NEEDS_WEB}`);
     if (body.categories.length > 0) throw unsupported(`\`categories\` ${NEEDS_WEB}`);
-    if (body.tbs !== undefined) throw unsupported(`\`tbs\` ${NEEDS_WEB}`);
+    for (const name of ['tbs', 'location'] as const) {
+      if (body[name] !== undefined) throw unsupported(`\`${name}\` ${NEEDS_WEB}`);
+    }
     const key = apiKeyOf(request);
     const scope = { accountId: key.accountId, hasPrivate: allows(key.scopes, 'credentials:read') };
     const hosts = body.includeDomains?.map((domain) => hostOf(domain)) ?? [undefined];
@@ -135,7 +139,13 @@ export function addSearchRoutes(app: App, deps: FirecrawlDeps): void {
         source,
         hits.map((hit, at) => ({ ...hitView(hit, source, at), ...documents.get(hit.url) })),
       ]);
-      return { success: true, data: isV1 ? shown.flatMap(([, hits]) => hits) : Object.fromEntries(shown) };
+      // Clients of v1 send both with every search, so they cannot be refused.
+      const isPlaceless = base === undefined && (body.lang !== undefined || body.country !== undefined);
+      return {
+        success: true,
+        ...(isPlaceless ? { warning: NO_PLACE } : {}),
+        data: isV1 ? shown.flatMap(([, hits]) => hits) : Object.fromEntries(shown),
+      };
     },
   });
 }

@@ -110,6 +110,12 @@ export const LIMITS_MAIN = [
 ] as const satisfies readonly OptionField[];
 
 export const LIMITS_ADVANCED = [
+  {
+    path: 'reuse',
+    label: 'The page may answer later requests',
+    kind: 'off',
+    hint: 'Those that take a stored page by its age.',
+  },
   { path: 'taskTimeoutMs', label: 'All attempts, ms', kind: 'number', placeholder: '60000', isHalf: true },
   {
     path: 'maxBodyBytes',
