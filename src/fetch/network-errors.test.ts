@@ -19,7 +19,7 @@ describe('an error of a process that can open no file or connection more', () =>
   });
 
   it('has the task tried again later, without charge and without blame for the host', () => {
-    expect(repeatedWithoutCharge('OUT_OF_FILES')).toBe('later');
+    expect(repeatedWithoutCharge('OUT_OF_FILES', 'http')).toBe('later');
     expect(isHostFault({ outcome: 'error', statusCode: null, errorCode: 'OUT_OF_FILES' })).toBe(false);
   });
 
