@@ -98,7 +98,7 @@ function end(involved: readonly unknown[]): void {
       else if (typeof one.kill === 'function' && one.spawnfile !== undefined) one.kill();
       else continue;
     } catch {
-      // It has ended by itself.
+      // The object has ended by itself.
     }
     return;
   }

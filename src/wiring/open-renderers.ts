@@ -24,7 +24,7 @@ export interface Renderers {
   /** Looks for browsers or render workers. It takes a moment the first time, and again when the last lookup is old. */
   discover(): Promise<void>;
   engine(name: RenderName): Engine;
-  /** See FetchResources. */
+  /** Has the same meaning as `FetchResources.awayOf`. */
   awayOf(name: RenderName): RendererAway | null;
   /** One of these renderers has shown pages, or could have, since this process began. */
   wasSeen(name: RenderName): boolean;

@@ -38,6 +38,7 @@ describe('comments', () => {
     ['It was told, or was what the page had.', 'begins with a pronoun'],
     ["One's own words come back too.", 'begins with a pronoun'],
     ['One that is false asks for the bytes.', 'begins with a pronoun'],
+    ['One of them is read.', 'begins with a pronoun'],
     [
       'The task is given to whoever asks first.',
       'speaks of "whoever", "somebody", "nobody" or "what is there"',
@@ -48,6 +49,7 @@ describe('comments', () => {
 
   it.each([
     'One stored page, at most one per task.',
+    'One of the workers takes the call.',
     'Null when the job is gone.',
     'Hash of the body, in hex.',
   ])('like "%s" are not', (text) => expect(named(text)).toEqual([]));

@@ -53,7 +53,7 @@ export interface CommentPattern {
 }
 
 const PRONOUN_ONE =
-  /^One(?:'s\b| (?:as|at|by|can|for|has|in|is|may|must|of|on|that|which|who|with|without)\b)/;
+  /^One(?:'s\b| (?:as|at|by|can|for|has|in|is|may|must|of them|on|that|which|who|with|without)\b)/;
 
 /** Comments that say nothing without the code below them. */
 export const COMMENT_PATTERNS: readonly CommentPattern[] = [

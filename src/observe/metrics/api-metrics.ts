@@ -17,7 +17,10 @@ export interface ApiMetrics {
   loopDelayed(delayMs: number): void;
 }
 
-/** Of a listener of one connection, thrown past all callers, or of a promise that nothing waited for. */
+/**
+ * Where a fault came from: a listener of one connection, an exception past all callers, or a promise that nothing
+ * waited for.
+ */
 export type FaultKind = 'listener' | 'exception' | 'rejection';
 
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];

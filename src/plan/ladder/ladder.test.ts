@@ -300,7 +300,7 @@ describe('after an attempt', () => {
       kind: 'stop',
       code: null,
     });
-    // One that answers comes first.
+    // An engine that answers comes first.
     const consent = ['stealth'] as const;
     expect(
       step({ policy: { consent }, installation: { engines: [HTTP, expected, STEALTH] }, trace: shell }),

@@ -31,7 +31,10 @@ export interface EngineOffer {
   readonly abilities: readonly Ability[];
   /** False when it is installed but no process takes its work at the moment. */
   readonly isAnswering: boolean;
-  /** Of one that does not answer: it has answered this process before, so pages that need it wait for it. */
+  /**
+   * True when an engine that does not answer now has answered this process before: pages that need the engine wait
+   * for it.
+   */
   readonly isExpected?: boolean;
 }
 
