@@ -6,7 +6,7 @@ import type { FetchRequest, FetchResponse, Rendered } from './engine.ts';
  * scripts is kept unless it is asked for.
  */
 export interface BrowserRequest extends Omit<FetchRequest, 'render'>, RenderWish {
-  /** For the part until `wait.until`; 30 s unless told, and never more than `timeoutMs`. */
+  /** For the part until `wait.until`; 30 s by default, and never more than `timeoutMs`. */
   readonly navigationTimeoutMs?: number | undefined;
   readonly userAgent?: string | undefined;
 }

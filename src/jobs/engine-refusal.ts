@@ -87,7 +87,7 @@ function missing({ engine }: PageOptions, engines: Installed): ScrapifieError {
   if (engine === 'firecrawl')
     return unsupported('No Firecrawl-compatible API is set up here (SCRAPIFIE_FIRECRAWL_URL).');
   if (engine === 'replay') return unsupported('No archive is replayed here (SCRAPIFIE_REPLAY).');
-  // One browser and not the other: then it is no browser that is missing.
+  // When another engine with a browser can be used, a browser is installed, so it is not the browser that is missing.
   return hasBrowser(engines)
     ? unsupported(`The engine ${engine} is not set up here.`)
     : noBrowser(['javascript'], 'engine');

@@ -8,7 +8,7 @@ export interface Given {
   /** The id the job gets, when it had to be known before; see `newId`. */
   readonly id?: JobId;
   readonly operator?: OperatorOptions;
-  /** What the job may do with stored credentials; `use` unless told. */
+  /** What the job may do with stored credentials; `use` by default. */
   readonly credentials?: CredentialAccess;
   /** The page whose log-in form the body of the request was made from; see `PageOptions.fillBodyFrom`. */
   readonly fillBodyFrom?: string;

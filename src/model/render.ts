@@ -87,7 +87,7 @@ export interface RenderScroll {
 export type BlockedKind = 'images' | 'fonts' | 'media' | 'trackers';
 
 interface Timed {
-  /** For this step alone; 10 s unless told. */
+  /** For this step alone; 10 s by default. */
   readonly timeoutMs?: number | undefined;
 }
 

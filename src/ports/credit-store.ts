@@ -30,7 +30,7 @@ export interface CreditStore {
    * would take more than the balance, and then nothing has changed.
    */
   grantCredits(account: AccountId, grant: CreditGrant): Promise<CreditEntry | null>;
-  /** Lists grants and charges, the newest first. */
+  /** Lists what was added to the balance of an account or taken from it other than by usage, the newest first. */
   listCreditEntries(query: CreditEntryQuery): Promise<ListPage<CreditEntry>>;
   /**
    * Adds up to `limit` of the oldest rows of the usage log to the sums that `listUsage` reads, and returns how many.

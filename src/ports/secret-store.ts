@@ -37,8 +37,7 @@ export interface SecretRecord {
   /** Name of the credential or the session; for a job, a webhook or a schedule its id. */
   readonly name: string;
   /**
-   * The sealed data. For a job these are its options as JSON in UTF-8, for a schedule the job that it starts,
-   * likewise.
+   * The sealed bytes. For a job its options as JSON in UTF-8, with sealed values; for a schedule its job, likewise.
    */
   readonly data: Uint8Array;
 }

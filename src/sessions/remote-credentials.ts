@@ -18,7 +18,7 @@ export interface RemoteCredentials {
 export interface RemoteCredentialsOptions {
   readonly url: string;
   readonly token: string | undefined;
-  /** How long an answer is used without asking again; five minutes unless told. */
+  /** How long an answer is used without asking again; five minutes by default. */
   readonly freshMs?: number | undefined;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<unknown>;

@@ -63,7 +63,7 @@ const HOUR_MS = 3_600_000;
 /** For so long an ended session answers by its name that it has ended, rather than begin anew without a word. */
 const REMEMBERED_MS = 24 * HOUR_MS;
 const MOST_SWEPT = 1_000;
-/** Others must have been faster as often before a change is given up. */
+/** A change of a session is tried so often: a try fails when another change was stored since the session was read. */
 const MOST_TRIES = 20;
 const NO_WISH: SessionWish = { credentials: null, proxy: null, identity: null };
 

@@ -42,7 +42,7 @@ export interface BearerTokensOptions {
   >;
   readonly store: Pick<AccountStore, 'getAccount'>;
   readonly now: () => number;
-  /** How soon keys are fetched again for a token that none of them signed; half a minute unless told. */
+  /** How soon keys are fetched again for a token that none of them signed; half a minute by default. */
   readonly cooldownMs?: number;
 }
 

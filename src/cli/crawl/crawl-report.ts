@@ -78,7 +78,7 @@ export function reportOf({
 }: ReportFacts): CrawlReport {
   const { counters } = job;
   const startedAt = job.startedAt ?? job.createdAt;
-  // The end is seen a little later than it was: the crawl itself took no longer than this.
+  // The command notices the end of the crawl a little late, so the time between the job's own start and end is the upper bound.
   const longestMs = job.finishedAt === null ? Number.POSITIVE_INFINITY : job.finishedAt - startedAt;
   const durationMs = Math.round(Math.min(earlier.durationMs + runMs, Math.max(0, longestMs)));
   return {

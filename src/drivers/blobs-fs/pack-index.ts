@@ -30,7 +30,7 @@ export interface PackIndex {
   /** Bytes of the bodies in a pack that are still pointed at, before compression. */
   liveBytes(pack: string): number;
   packs(): string[];
-  /** Bodies that were stamped after this hash, in the order of their hashes. */
+  /** Stamped bodies whose hash is behind this one, in the order of their hashes. */
   stampedAfter(hash: Buffer, limit: number): { key: Buffer; size: number; stampedAt: number }[];
   /** Gives the space of forgotten bodies back to the disk, when it is most of a file that is soon written anew. */
   shrink(): void;

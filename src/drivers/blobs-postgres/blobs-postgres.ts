@@ -9,7 +9,7 @@ import { databaseError } from './database-error.ts';
 
 /** Either the URL of a database, or a pool of connections to it, which stays its owner's to close. */
 export type BlobsPostgresOptions = {
-  /** Which table of the store's schema; that of bodies unless told. */
+  /** Which table of the store's schema; that of bodies by default. */
   readonly table?: 'spilled_blobs' | 'transit_blobs';
   /** The age up to which a put relies on an existing copy. */
   readonly reliedOnMs?: number;

@@ -47,7 +47,7 @@ export interface BrowserEngineOptions {
   readonly name?: EngineName | undefined;
   /**
    * The browser pretends to be a visitor's. Nothing that a page could notice is switched on: console errors are not
-   * reported, and every request passes through the driver. False unless told.
+   * reported, and every request passes through the driver. False by default.
    */
   readonly isDisguised?: boolean | undefined;
   readonly hooks?: BrowserEngineHooks | undefined;

@@ -10,7 +10,7 @@ export interface CaptchaServiceOptions {
   readonly fallback: CaptchaSolver | null;
   /** How long a solver is left alone whose account needs its owner: no key, no money. */
   readonly restMs?: number | undefined;
-  /** Monotonic milliseconds; the process's clock unless told. */
+  /** Monotonic milliseconds; the process's clock by default. */
   readonly now?: (() => number) | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface FlareSolverrOptions {
   /** Age at which a browser is replaced. */
   readonly sessionMaxAgeMs?: number | undefined;
   readonly resolve?: Resolve | undefined;
-  /** Monotonic milliseconds; the process's clock unless told. */
+  /** Monotonic milliseconds; the process's clock by default. */
   readonly now?: (() => number) | undefined;
 }
 

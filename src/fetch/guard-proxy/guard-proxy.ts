@@ -19,7 +19,7 @@ export interface GuardProxyOptions {
   readonly allowPrivate: PrivateAddresses;
   readonly connectTimeoutMs?: number | undefined;
   readonly resolve?: Resolve | undefined;
-  /** How the certificate of an https proxy behind ours is checked; as the system does unless told. */
+  /** How the certificate of an https proxy behind ours is checked; as the system does by default. */
   readonly proxyTls?: ConnectionOptions | undefined;
   /** Connections of all browsers together. */
   readonly maxConnections?: number | undefined;

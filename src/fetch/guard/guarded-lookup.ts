@@ -10,7 +10,7 @@ export interface GuardedLookupOptions {
   /** How long an answer is used again; a pool of connections then asks once. */
   readonly cacheMs?: number;
   readonly maxEntries?: number;
-  /** Where names are resolved; the system's resolver unless told. */
+  /** Where names are resolved; the system's resolver by default. */
   readonly resolve?: Resolve;
 }
 

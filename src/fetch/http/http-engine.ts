@@ -19,7 +19,7 @@ import { defaultHeaders, type HeaderList } from './request-headers.ts';
 
 export interface HttpEngineOptions {
   readonly userAgent: string;
-  /** Names in lower case and values, sent beside the user agent; those of a client that wants web pages unless told. */
+  /** Names in lower case and values, sent beside the user agent; those of a client that wants web pages by default. */
   readonly headers?: HeaderList;
   /** Connections at once, if all fetches at once have half of them: from the other half on none is kept. */
   readonly maxConnections?: number;
@@ -41,10 +41,10 @@ export interface HttpEngineOptions {
   readonly allowH2?: boolean;
   /** Trust other certificates than the system's. */
   readonly tls?: ConnectionOptions | undefined;
-  /** How the certificate of an https proxy is checked; as the system does unless told. */
+  /** How the certificate of an https proxy is checked; as the system does by default. */
   readonly proxyTls?: ConnectionOptions | undefined;
   readonly resolve?: Resolve;
-  /** Monotonic milliseconds; the process's clock unless told. */
+  /** Monotonic milliseconds; the process's clock by default. */
   readonly now?: () => number;
 }
 

@@ -19,7 +19,7 @@ export interface TunnelOptions {
   readonly allowPrivate: PrivateAddresses;
   /** For each step: reaching the proxy, and its answer about the target. */
   readonly timeoutMs: number;
-  /** How the certificate of an https proxy is checked; as the system does unless told. */
+  /** How the certificate of an https proxy is checked; as the system does by default. */
   readonly proxyTls?: ConnectionOptions | undefined;
   readonly resolve?: Resolve | undefined;
 }

@@ -13,7 +13,7 @@ export interface NewCookies {
 }
 
 const MOST_TOLD = 1_024;
-/** The most bytes of the told cookies as JSON. */
+/** The most bytes of the reported cookies as JSON. */
 const MOST_TOLD_BYTES = 65_536;
 /** Lines tell whole seconds. */
 const SAME_EXPIRY_MS = 2_000;

@@ -28,7 +28,7 @@ export interface ConfineOptions {
   /** The program of the browser; null when this machine starts no browser. */
   readonly executablePath: string | null;
   readonly env: Readonly<Record<string, string>>;
-  /** Text of /etc/passwd; that of this machine unless told. */
+  /** Text of /etc/passwd; that of this machine by default. */
   readonly passwd?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ import { ServerChannel, type ServerChannelOptions } from './server-channel.ts';
 export interface RenderProcessOptions extends Pick<ServerChannelOptions, 'onState' | 'onEvent' | 'onAsk'> {
   readonly start: StartMessage;
   readonly launch: ProcessLaunch;
-  /** Limits to tell a process that does not behave; those of the program unless told. */
+  /** Limits to tell a process that does not behave; those of the program by default. */
   readonly limits?: Partial<ProcessLimits> | undefined;
   readonly onReady: () => void;
   /** Called once, however it ended. */
@@ -23,7 +23,7 @@ export interface ProcessLaunch {
   /** The file that it begins with. */
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Whom it runs as; the server's own user unless told. */
+  /** Whom it runs as; the server's own user by default. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** Where it runs: a folder of its own, which is removed after it. */
   readonly home: string;

@@ -90,7 +90,7 @@ function start({ timeoutMs, memoryMb }: ProcessLimits): ChildProcess {
   const entry = import.meta.url.endsWith('.ts') ? './sql-child.ts' : './sql-child.js';
   const program = [
     process.execPath,
-    // The permissions of Node.js itself: no files are written, no processes started. DuckDB is bound by its own
+    // The permissions of Node.js itself: no files are written, no processes or threads started. DuckDB is bound by its own
     // settings.
     ...['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings'],
     ...['--max-old-space-size=256', fileURLToPath(new URL(entry, import.meta.url))],

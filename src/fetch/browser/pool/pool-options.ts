@@ -51,9 +51,9 @@ export interface BrowserPoolOptions extends RenderLimits {
   /** Chromium runs its sandbox; where it cannot, it does not start. On unless this process is root's. */
   readonly isSandboxed?: boolean | undefined;
   readonly extraFlags?: readonly string[] | undefined;
-  /** What the browser sees of the environment; this process's own unless told. */
+  /** What the browser sees of the environment; this process's own by default. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Patchright's unless told; any with Playwright's interface will do. */
+  /** Patchright's by default; any with Playwright's interface will do. */
   readonly library?: BrowserType | undefined;
   readonly random?: (() => number) | undefined;
 }
