@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { core, type z } from 'zod';
 import { nearestName } from './nearest-name.ts';
 
 /**
@@ -12,17 +12,39 @@ export interface PlainProblem {
 
 export type PlainParse<T> =
   | { readonly data: T; readonly problems: null }
-  | { readonly data: null; readonly problems: readonly PlainProblem[] };
+  | {
+      readonly data: null;
+      readonly problems: readonly PlainProblem[];
+      /** Problems that are only counted, because there are too many to list. */
+      readonly unlisted: number;
+    };
 
 /**
  * Parses with a schema, and says in plain words what is wrong: the one place where issues of zod become text that
- * people read. No text repeats a value, because any value could be a secret.
+ * people read. No text repeats a value, because any value could be a secret. Words are found for the first `most` problems
+ * only: the sender of a request decides how many there are.
  */
-export function parsePlainly<T extends z.ZodType>(schema: T, input: unknown): PlainParse<z.output<T>> {
-  const parsed = safely(() => schema.safeParse(input, { error: plainWords() }));
-  if (parsed === null) return { data: null, problems: [{ path: [], text: NOT_COMPARABLE }] };
-  if (parsed.success) return { data: parsed.data, problems: null };
-  return { data: null, problems: parsed.error.issues.flatMap((issue) => problemsIn(issue, [])) };
+export function parsePlainly<T extends z.ZodType>(
+  schema: T,
+  input: unknown,
+  most = Number.POSITIVE_INFINITY,
+): PlainParse<z.output<T>> {
+  const context = { async: false, error: plainWords() };
+  const parsed = safely(() => schema._zod.run({ value: input, issues: [] }, context));
+  if (parsed === null) return { data: null, problems: [{ path: [], text: NOT_COMPARABLE }], unlisted: 0 };
+  if (parsed instanceof Promise) throw new TypeError('The schema is asynchronous.');
+  const { value, issues } = parsed;
+  if (issues.length === 0) return { data: value as z.output<T>, problems: null };
+  const problems: PlainProblem[] = [];
+  let count = 0;
+  for (const raw of issues) {
+    count += raw.code === 'unrecognized_keys' ? raw.keys.length : 1;
+    if (problems.length >= most) continue;
+    const issue = raw.code === 'unrecognized_keys' ? { ...raw, keys: raw.keys.slice(0, most) } : raw;
+    problems.push(...problemsIn(core.util.finalizeIssue(issue, context, core.config()), [], most));
+  }
+  const listed = problems.slice(0, most);
+  return { data: null, problems: listed, unlisted: Math.max(0, count - listed.length) };
 }
 
 const NOT_COMPARABLE =
@@ -52,6 +74,8 @@ export function sentenceOf(text: string, name: string): string {
 /** Comparing names costs time, and the sender of a request decides how many fields it has. */
 const MAX_COMPARED_FIELDS = 50;
 const MAX_COMPARED_CHARS = 64;
+/** Forms of a union are worded while a value is parsed, also those that nobody will read. */
+const MAX_WORDED_KEYS = 100;
 
 /** An error map for one parse: the words for every issue that the schema itself has none for. */
 export function plainWords(): z.core.$ZodErrorMap {
@@ -75,6 +99,7 @@ export function plainWords(): z.core.$ZodErrorMap {
         return wordsOfUnion(issue);
       case 'unrecognized_keys':
         return issue.keys
+          .slice(0, MAX_WORDED_KEYS)
           .map((key) => {
             if (key.length > MAX_COMPARED_CHARS || comparisonsLeft === 0) return UNKNOWN_FIELD;
             comparisonsLeft -= 1;
@@ -171,18 +196,22 @@ function shapeOf(schema: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** One problem for each unknown key; of a union, those of the form that was meant. */
-function problemsIn(issue: z.core.$ZodIssue, above: readonly string[]): PlainProblem[] {
+function problemsIn(issue: z.core.$ZodIssue, above: readonly string[], most: number): PlainProblem[] {
   const path = [...above, ...issue.path.map(String)];
   if (issue.code === 'unrecognized_keys') {
     const texts = issue.message.split('\n');
-    return issue.keys.map((key, at) => ({ path: [...path, key], text: texts[at] ?? UNKNOWN_FIELD }));
+    return issue.keys
+      .slice(0, most)
+      .map((key, at) => ({ path: [...path, key], text: texts[at] ?? UNKNOWN_FIELD }));
   }
   if (issue.code === 'invalid_union') {
     // The form that was meant is the one in which something stands wrong, rather than that the value has another form.
     const meant = issue.errors.find((form) =>
       form.every(({ code, path: at }) => at.length > 0 || code === 'unrecognized_keys' || code === 'custom'),
     );
-    if (meant !== undefined && meant.length > 0) return meant.flatMap((each) => problemsIn(each, path));
+    if (meant !== undefined && meant.length > 0) {
+      return meant.slice(0, most).flatMap((each) => problemsIn(each, path, most));
+    }
   }
   const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
   return [{ path, text: asPredicate(message) }];

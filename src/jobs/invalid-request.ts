@@ -35,19 +35,34 @@ export function listed<T extends FieldProblem>(problems: readonly T[]): T[] {
 /** A sentence that begins with the name of its field needs no second one. */
 const isNamed = (field: string, message: string) => field === '' || message.startsWith(`\`${field}\` `);
 
-export function invalidRequest(problems: readonly FieldProblem[]): ScrapifieError {
+/** `unlisted` more problems than are given were found. */
+export function invalidRequest(problems: readonly FieldProblem[], unlisted = 0): ScrapifieError {
   const details = listed(problems);
   const shown = details
     .slice(0, 3)
     .map(({ field, message }) => (isNamed(field, message) ? message : `${field}: ${message}`))
     .join(' ');
-  const more = problems.length > 3 ? ` (and ${problems.length - 3} more)` : '';
-  return new ScrapifieError('VALIDATION_FAILED', `${shown}${more}`, { details });
+  const more = problems.length + unlisted - 3;
+  return new ScrapifieError('VALIDATION_FAILED', `${shown}${more > 0 ? ` (and ${more} more)` : ''}`, {
+    details,
+  });
+}
+
+/** What a request says by its schema, or VALIDATION_FAILED as an error. */
+export function parsedRequest<T extends z.ZodType>(
+  schema: T,
+  input: unknown,
+):
+  | { readonly data: z.output<T>; readonly refusal: null }
+  | { readonly data: null; readonly refusal: ScrapifieError } {
+  const parsed = parsePlainly(schema, input, MAX_LISTED_PROBLEMS);
+  if (parsed.problems === null) return { data: parsed.data, refusal: null };
+  return { data: null, refusal: invalidRequest(fieldProblems(parsed.problems), parsed.unlisted) };
 }
 
 /** Parses at the edge; throws VALIDATION_FAILED with one entry per bad field. */
 export function parseRequest<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
-  const { data, problems } = parsePlainly(schema, input);
-  if (problems !== null) throw invalidRequest(fieldProblems(problems));
+  const { data, refusal } = parsedRequest(schema, input);
+  if (refusal !== null) throw refusal;
   return data;
 }

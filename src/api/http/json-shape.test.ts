@@ -40,6 +40,24 @@ describe('the shape of a body', () => {
     });
   });
 
+  it('has too many names in one object from a number on', () => {
+    const names = (count: number) => `{${Array.from({ length: count }, (_, n) => `"f${n}":1`).join(',')}}`;
+    expect(shapeProblem(`{"a": ${names(10_000)}, "b": ${names(10_000)}}`)).toBeNull();
+    expect(shapeProblem(`{"a": {"b": ${names(10_001)}}}`)).toEqual({
+      field: 'a.b',
+      message: 'Too many names: an object may have at most 10000.',
+    });
+    expect(shapeProblem(names(51), { maxDepth: 8, maxValues: 200, maxNames: 50 })?.field).toBe('');
+  });
+
+  it('has no number of more digits than any number needs', () => {
+    expect(shapeProblem(`{"a": [${'9'.repeat(1_000)}, true]}`)).toBeNull();
+    expect(shapeProblem(`{"a": [1, ${'9'.repeat(1_001)}]}`)).toEqual({
+      field: 'a.1',
+      message: 'A number has more than 1000 characters.',
+    });
+  });
+
   it('takes one pass over strings of backslashes', () => {
     expect(shapeProblem(`{"a": "${'\\\\'.repeat(1_000_000)}"}`)).toBeNull();
     expect(shapeProblem(`"${'\\'.repeat(99)}`)).toBeNull();

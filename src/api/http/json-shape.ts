@@ -1,5 +1,12 @@
+export interface BodyShape {
+  readonly maxDepth: number;
+  readonly maxValues: number;
+  /** Names in one object; each new one costs a parser more than a value does. */
+  readonly maxNames: number;
+}
+
 /** What a request body may look like before anything that recurses or that works per value sees it. */
-export const BODY_SHAPE = { maxDepth: 100, maxValues: 200_000 } as const;
+export const BODY_SHAPE: BodyShape = { maxDepth: 100, maxValues: 200_000, maxNames: 10_000 };
 
 export interface ShapeProblem {
   /** Where it begins, such as `extract.rules`; empty when it is the body as a whole. */
@@ -9,6 +16,9 @@ export interface ShapeProblem {
 
 const FIELD_PARTS = 3;
 const MAX_KEY_CHARS = 100;
+/** No number that means something has more digits; reading millions takes long. */
+const MAX_BARE_CHARS = 1_000;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -23,11 +33,13 @@ const CLOSE_ARRAY = 0x5d;
  * many: parsers and validators use the stack for the one and time for the other. Null when the shape is fine. What is
  * not valid JSON is the parser's to refuse.
  */
-export function shapeProblem(text: string, limits: typeof BODY_SHAPE = BODY_SHAPE): ShapeProblem | null {
+export function shapeProblem(text: string, limits: BodyShape = BODY_SHAPE): ShapeProblem | null {
   let depth = 0;
   let values = 1;
   /** The key (as it stands in the text) or index at each of the first levels. */
   const path: (string | number)[] = [];
+  /** How many names the object at each level has so far. */
+  const names: number[] = [];
   let lastString = '';
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -37,12 +49,19 @@ export function shapeProblem(text: string, limits: typeof BODY_SHAPE = BODY_SHAP
       at = end;
     } else if (code === COLON) {
       if (depth <= FIELD_PARTS) path[depth - 1] = lastString;
+      const count = (names[depth - 1] ?? 0) + 1;
+      names[depth - 1] = count;
+      if (count > limits.maxNames) {
+        const message = `Too many names: an object may have at most ${limits.maxNames}.`;
+        return { field: path.slice(0, depth - 1).join('.'), message };
+      }
     } else if (code === COMMA) {
       values++;
       const index = path[depth - 1];
       if (typeof index === 'number') path[depth - 1] = index + 1;
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       values++;
+      names[depth] = 0;
       depth++;
       if (depth <= FIELD_PARTS) {
         path.length = depth - 1;
@@ -56,6 +75,12 @@ export function shapeProblem(text: string, limits: typeof BODY_SHAPE = BODY_SHAP
       depth--;
       // More is closed than was opened: no JSON.
       if (depth < 0) return null;
+    } else if (code > SPACE) {
+      const end = endOfBare(text, at);
+      if (end - at > MAX_BARE_CHARS) {
+        return { field: path.join('.'), message: `A number has more than ${MAX_BARE_CHARS} characters.` };
+      }
+      at = end - 1;
     }
     if (values > limits.maxValues) {
       const message = `Too many values: a request body may have at most ${limits.maxValues}.`;
@@ -63,6 +88,17 @@ export function shapeProblem(text: string, limits: typeof BODY_SHAPE = BODY_SHAP
     }
   }
   return null;
+}
+
+/** The place after a number, or after `true`, `false` or `null`. */
+function endOfBare(text: string, start: number): number {
+  for (let end = start + 1; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    const isEnd =
+      code <= SPACE || code === COMMA || code === CLOSE_ARRAY || code === CLOSE_OBJECT || code === QUOTE;
+    if (isEnd || code === COLON || code === OPEN_ARRAY || code === OPEN_OBJECT) return end;
+  }
+  return text.length;
 }
 
 /** The place of the closing quote, or of the end of the text. */

@@ -50,9 +50,12 @@ export function measureCalls(options: { calls: number; seed: number; first?: num
 /** The input is made anew each time, so that nothing of it is in a cache. */
 function measureOnce(index: number, seed: number): { name: string; ms: number } {
   const { name, run } = hostileCall(index, randomFrom(seed + index));
-  const unitMs = Math.max(cpuMsOf(yardstick), 0.1) / YARDSTICK_MS;
+  const unitMs = unitMsOf();
   return { name, ms: cpuMsOf(run) / unitMs };
 }
+
+/** What a millisecond of the reference machine takes here and now. */
+export const unitMsOf = (): number => Math.max(cpuMsOf(yardstick), 0.1) / YARDSTICK_MS;
 
 function cpuMsOf(run: () => unknown): number {
   const before = process.threadCpuUsage();
