@@ -82,7 +82,8 @@ fault: setup servers browser ## Kill a crawl, browsers at work, and every part o
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/monitor-week-run.ts --pages 50
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/retention-run.ts --pages 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/extract-fuzz-run.ts --inputs 100000
-	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/main-thread-run.ts --calls 3000
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/main-thread-run.ts --calls 3000 --requests 3000
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/hostile-clients-run.ts --connections 1000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/api-fuzz-run.ts --requests 100000 --minutes 10
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/render-soak-run.ts --pages 1000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/attack-run.ts --minutes 60 --pages 400

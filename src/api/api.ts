@@ -3,10 +3,9 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { createComparisons } from '../compare/comparisons.ts';
 import { addressTest, isLoopback } from '../config/address-list.ts';
-import { parsePlainly } from '../config/plain-problems.ts';
 import { listen, listenOnce } from '../errors/guarded.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
+import { parsedRequest } from '../jobs/invalid-request.ts';
 import type { AccountId, KeyId } from '../model/ids.ts';
 import { createLogFlood } from '../observe/log-flood.ts';
 import { createQueries } from '../query/queries.ts';
@@ -33,10 +32,11 @@ import { hostProblem } from './http/host-header.ts';
 import { readJsonBodies } from './http/json-body.ts';
 import { keepAnswers } from './http/kept-answers.ts';
 import { streamLargeAnswers } from './http/large-answers.ts';
+import { holdRequestBodies, leaveContinueToRoutes } from './http/request-bodies.ts';
 import { followRequestSpans, startRequestSpans } from './http/request-spans.ts';
 import { isOfApi, secure } from './http/security-headers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
-import { drainRequests } from './http/unread-request.ts';
+import { closeUnread } from './http/unread-request.ts';
 import { addAccountRoutes } from './routes/account.ts';
 import { addAccountsRoutes } from './routes/accounts.ts';
 import { addArtifactRoutes } from './routes/artifacts.ts';
@@ -198,7 +198,16 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.addHook('onClose', async () => unsubscribe());
   listen(app.server, 'checkExpectation', answerExpectation);
   parseWithZod(app);
-  readJsonBodies(app, settings.bodyLimitBytes);
+  leaveContinueToRoutes(app.server);
+  const bodies = holdRequestBodies({
+    maxHeldBytes: settings.maxRequestBytes,
+    minBytesPerSecond: settings.minRequestBytesPerSecond,
+    now: () => performance.now(),
+    onSlow: () => deps.metrics.connectionClosed('slow'),
+  });
+  deps.metrics.observeRequestBytes(() => bodies.heldBytes());
+  app.addHook('onClose', async () => bodies.close());
+  readJsonBodies(app, bodies);
   const hasDashboard = settings.dashboard && deps.onlyOperations !== true;
   const pages = hasDashboard
     ? createDashboardPages(createDashboardFiles(deps.dashboardDir ?? DASHBOARD_DIR))
@@ -206,7 +215,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   answerFailures(app, keepStaleAnswers(app, now), pages?.unrouted ?? null);
   keepAnswers(app, { store, vault: openVault(settings), newId: jobs.newId });
   streamLargeAnswers(app, settings.maxUnreadBytes);
-  drainRequests(app);
+  closeUnread(app);
   followRequestSpans(app);
   followLife(app, deps);
   const connections = limitConnections(app.server, {
@@ -291,8 +300,8 @@ function wrongHost({ raw }: FastifyRequest): ScrapifieError | null {
 /** Requests are parsed by their schema, answers written as they are: they come from typed values. */
 function parseWithZod(app: App): void {
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (input) => {
-    const { data, problems } = parsePlainly(schema, input);
-    return problems === null ? { value: data } : { error: invalidRequest(fieldProblems(problems)) };
+    const { data, refusal } = parsedRequest(schema, input);
+    return refusal === null ? { value: data } : { error: refusal };
   });
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
 }

@@ -74,7 +74,7 @@ export function sentenceOf(text: string, name: string): string {
 /** Comparing names costs time, and the sender of a request decides how many fields it has. */
 const MAX_COMPARED_FIELDS = 50;
 const MAX_COMPARED_CHARS = 64;
-/** Forms of a union are worded while a value is parsed, also those that nobody will read. */
+/** The forms of a union are worded while a value is parsed, also those that no answer will show. */
 const MAX_WORDED_KEYS = 100;
 
 /** An error map for one parse: the words for every issue that the schema itself has none for. */

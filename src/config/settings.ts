@@ -283,6 +283,16 @@ export const settingsSchema = z.object({
   maxUnreadBytes: whole(1_048_576, 1_099_511_627_776)
     .default(268_435_456)
     .describe('Bytes of answers that clients have not read yet, before large answers are refused with 503.'),
+  maxRequestBytes: whole(1_048_576, 1_099_511_627_776)
+    .default(134_217_728)
+    .describe(
+      'Bytes of request bodies that have not arrived whole, before further ones are refused with 503; requests without a key may take an eighth of it.',
+    ),
+  minRequestBytesPerSecond: whole(1, 1_000_000_000)
+    .default(1_000)
+    .describe(
+      'Bytes per second below which a request body ends with 408, when it stays below for 15 seconds.',
+    ),
   maxEventStreams: whole(1, 1_000_000)
     .default(8_192)
     .describe('Streams of live events at once in a process; further ones are refused with 429.'),

@@ -115,7 +115,11 @@ export const ERRORS = {
     422,
     'The file is no WARC or WACZ file, is damaged, or holds more than it may; the message says what and where.',
   ),
-  BODY_TOO_LARGE: usage(413, 'The request body is larger than this server accepts.'),
+  BODY_TOO_LARGE: usage(
+    413,
+    'The request body is larger than this server accepts, or than a request without a key may have.',
+  ),
+  BODY_TOO_SLOW: usage(408, 'The request body came so slowly that the connection was closed.'),
   UNSUPPORTED_MEDIA_TYPE: usage(415, 'The request body must be application/json.'),
 
   // What the caller should send again later
@@ -146,7 +150,7 @@ export const ERRORS = {
   },
   OVERLOADED: environment(
     'later',
-    'This server has more to do than it can: too much of what it has answered is still unread by its clients, or a thread does not start.',
+    'This server has more to do than it can: too much of what it has answered is still unread by its clients, too many bytes of request bodies have arrived without their ends, or a thread does not start.',
   ),
   SHUTTING_DOWN: environment('later', 'The server is stopping and takes no new work.'),
   REQUEST_TIMEOUT: {

@@ -82,6 +82,7 @@ export function guardRoutes(app: App, guard: Guard): Authentication {
     guard.onLogin(request.key, request.ip, operationOf(request));
   });
   return {
+    requireUnlimited: (request, isRemembered) => requireUnlimited(request, guard, failedLogins, isRemembered),
     async check(request, reply, isRemembered, identify) {
       const key = await limited(request, guard, failedLogins, isRemembered, identify);
       refuseDisabled(key);
@@ -93,6 +94,8 @@ export function guardRoutes(app: App, guard: Guard): Authentication {
 
 /** For routes that are open and take a secret in their body. */
 export interface Authentication {
+  /** Throws RATE_LIMITED when the address has sent too many wrong keys and the key is not one that is remembered. */
+  requireUnlimited(request: FastifyRequest, isRemembered: boolean): void;
   /**
    * The key that `identify` finds by a secret of the request. Secrets that it does not know count as wrong keys of the
    * address, whose limit a secret that `isRemembered` passes, and the request counts in the limits of the key. Throws
@@ -172,20 +175,29 @@ function takesCookie({ routeOptions: { url = '' } }: FastifyRequest): boolean {
   return url.startsWith('/v1/') || url === '/metrics';
 }
 
-async function limited(
+function requireUnlimited(
   request: FastifyRequest,
   { onFailedLogin }: Guard,
   failedLogins: FailedLogins,
   isRemembered: boolean,
+): void {
+  const limitedForMs = failedLogins.limitedForMs(request.ip);
+  if (limitedForMs === null || isRemembered) return;
+  onFailedLogin(true, null);
+  throw new ScrapifieError('RATE_LIMITED', 'Too many wrong API keys came from this address.', {
+    retryAfterMs: limitedForMs,
+  });
+}
+
+async function limited(
+  request: FastifyRequest,
+  guard: Guard,
+  failedLogins: FailedLogins,
+  isRemembered: boolean,
   identify: () => Promise<FoundKey | null>,
 ): Promise<FoundKey> {
-  const limitedForMs = failedLogins.limitedForMs(request.ip);
-  if (limitedForMs !== null && !isRemembered) {
-    onFailedLogin(true, null);
-    throw new ScrapifieError('RATE_LIMITED', 'Too many wrong API keys came from this address.', {
-      retryAfterMs: limitedForMs,
-    });
-  }
+  const { onFailedLogin } = guard;
+  requireUnlimited(request, guard, failedLogins, isRemembered);
   const key = await identify();
   if (key === null) {
     onFailedLogin(false, failedLogins.count(request.ip));

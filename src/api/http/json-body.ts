@@ -1,68 +1,84 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { listen } from '../../errors/guarded.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { App } from './app.ts';
-import { type ShapeProblem, shapeProblem } from './json-shape.ts';
+import { BODY_SHAPE, type BodyShape, shapeProblem } from './json-shape.ts';
+import { type BodyRead, KEYLESS_BODY_BYTES, type RequestBodies } from './request-bodies.ts';
 
-/** A client that sends this many times the limit is cut off after all. */
-const PATIENCE = 8;
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Reads the body of a request, as far as its route and its key allow; for parsers of what is not JSON. */
+    readBody(request: FastifyRequest, done: BodyRead): void;
+  }
+}
+
+/** What a body without a key may look like: the routes that take one want a few fields. */
+const KEYLESS_SHAPE: BodyShape = { maxDepth: 8, maxValues: 200, maxNames: 50 };
 
 /**
- * Bodies are JSON and nothing else. One that is too large is read to its end and thrown away before it is refused:
- * a client that is still writing when the connection closes would see a reset instead of the answer.
+ * Bodies are JSON, unless a route has a parser of its own. They are read after the request has been let in, and only for
+ * a route that exists: without a key at most `KEYLESS_BODY_BYTES`, with one the `bodyLimit` of the route, which by default
+ * is that of the settings.
  */
-export function readJsonBodies(app: App, limitBytes: number): void {
-  const parseJson = app.getDefaultJsonParser('error', 'error');
+export function readJsonBodies(app: App, bodies: RequestBodies): void {
   app.removeAllContentTypeParsers();
-  function parse(
-    request: FastifyRequest,
-    body: string,
-    done: (error: Error | null, body?: unknown) => void,
-  ): void {
-    let problem: ShapeProblem | null;
-    try {
-      problem = shapeProblem(body);
-    } catch (error) {
-      // This runs in a listener of the stream: what it throws would end the process instead of the request.
-      done(error as Error);
-      return;
-    }
-    if (problem !== null) done(invalidRequest([problem]));
-    else
-      parseJson(request, body, (error: Error | null, parsed?: unknown) => {
-        const field = error === null ? null : forbiddenField(body);
-        if (field === null) done(error, parsed);
-        else done(invalidRequest([{ field, message: `Unknown field "${field}".` }]));
-      });
-  }
-  app.addContentTypeParser('application/json', (request, payload: IncomingMessage, done) => {
-    readText(payload, limitBytes, (error, body) => {
-      const coding = request.headers['content-encoding'] ?? 'identity';
-      if (error !== null) done(error);
-      else if (coding !== 'identity') done(compressed(coding));
+  app.decorate('readBody', (request: FastifyRequest, done: BodyRead) => {
+    const { key, routeOptions } = request;
+    const ofRoute = routeOptions.bodyLimit;
+    bodies.read(request, key === null ? Math.min(KEYLESS_BODY_BYTES, ofRoute) : ofRoute, done);
+  });
+  app.addContentTypeParser('application/json', (request, _payload, done) => {
+    // Nothing is at that path, so nothing reads the body.
+    if (request.is404) return done(null, undefined);
+    const coding = request.headers['content-encoding'] ?? 'identity';
+    if (coding !== 'identity') return done(compressed(coding), undefined);
+    app.readBody(request, (error, bytes) => {
+      if (error !== null) return done(error, undefined);
       // Many clients name the type of a body they do not send.
-      else if (body === '') done(null, undefined);
-      else {
-        parse(request, body, done);
+      if (bytes.length === 0) return done(null, undefined);
+      let value: unknown;
+      try {
+        value = parseJson(bytes.toString('utf8'), request.key === null ? KEYLESS_SHAPE : BODY_SHAPE);
+      } catch (refused) {
+        return done(refused as Error, undefined);
       }
+      done(null, value);
     });
   });
 }
 
-/** The key for which valid JSON was refused, because it would change what objects are; null when it is no JSON. */
-function forbiddenField(body: string): string | null {
-  let field: string | null = null;
+function parseJson(text: string, shape: BodyShape): unknown {
+  const problem = shapeProblem(text, shape);
+  if (problem !== null) throw invalidRequest([problem]);
+  let value: unknown;
   try {
-    JSON.parse(body, (key, value: unknown) => {
-      if (key === '__proto__' || key === 'constructor') field ??= key;
-      return value;
-    });
+    value = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch {
-    return null;
+    throw new ScrapifieError('MALFORMED_JSON', 'The request body is not valid JSON.');
   }
-  return field;
+  const field = SUSPECT.test(text) ? forbiddenField(value) : null;
+  if (field === null) return value;
+  throw invalidRequest([{ field, message: `Unknown field "${field}".` }]);
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+/** Text without any of these has no forbidden field; `\\u` could spell one. */
+const SUSPECT = /__proto__|constructor|\\u/;
+
+/** A key that would change what objects are; null when the value has none. */
+function forbiddenField(value: unknown): string | null {
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const each = waiting.pop();
+    if (typeof each !== 'object' || each === null) continue;
+    if (Object.hasOwn(each, '__proto__')) return '__proto__';
+    if (Object.hasOwn(each, 'constructor')) {
+      const { constructor: own } = each;
+      if (typeof own === 'object' && own !== null && Object.hasOwn(own, 'prototype')) return 'constructor';
+    }
+    for (const below of Object.values(each)) if (typeof below === 'object') waiting.push(below);
+  }
+  return null;
 }
 
 const compressed = (coding: string) =>
@@ -70,34 +86,3 @@ const compressed = (coding: string) =>
     'UNSUPPORTED_MEDIA_TYPE',
     `Send the body without Content-Encoding; ${coding.slice(0, 40)} is not accepted.`,
   );
-
-/** By events: this stands in the way of every request, and iterating a stream costs more than parsing most bodies. */
-function readText(
-  payload: IncomingMessage,
-  limitBytes: number,
-  done: (error: Error | null, body: string) => void,
-): void {
-  let chunks: Buffer[] = [];
-  let bytes = 0;
-  const finish = (error: Error | null, body = '') => {
-    payload.off('data', onData).off('end', onEnd).off('error', finish);
-    // A connection that breaks later on must not bring the process down.
-    payload.on('error', () => undefined);
-    done(error, body);
-  };
-  const tooLarge = () =>
-    new ScrapifieError('BODY_TOO_LARGE', `The request body is larger than ${limitBytes} bytes.`);
-  const onData = (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= limitBytes) chunks.push(chunk);
-    else if (bytes > limitBytes * PATIENCE) finish(tooLarge());
-    else if (chunks.length > 0) chunks = [];
-  };
-  const onEnd = () => {
-    if (bytes > limitBytes) finish(tooLarge());
-    else finish(null, Buffer.concat(chunks, bytes).toString('utf8'));
-  };
-  listen(payload, 'data', onData);
-  listen(payload, 'end', onEnd);
-  listen(payload, 'error', finish);
-}

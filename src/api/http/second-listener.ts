@@ -6,6 +6,7 @@ import { listen } from '../../errors/guarded.ts';
 import { watchConnections } from './closing-connections.ts';
 import { type ConnectionOptions, limitConnections } from './connections.ts';
 import { answerClientError, answerExpectation } from './failures.ts';
+import { leaveContinueToRoutes } from './request-bodies.ts';
 
 export interface SecondListenerOptions {
   readonly host: string;
@@ -51,6 +52,7 @@ export async function listenAlso(
   });
   listen(server, 'clientError', answerClientError);
   listen(server, 'checkExpectation', answerExpectation);
+  leaveContinueToRoutes(server);
   const closing = watchConnections(server);
   const limits = limitConnections(server, { ...options.connections, now: () => performance.now() });
   await new Promise<void>((resolve, reject) => {

@@ -1,21 +1,22 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { PRODUCT_TOKEN, siteOwnerContact, userAgentFor } from '../../fetch/user-agent.ts';
 import { hostOf } from '../../frontier/host-name.ts';
+import { parseRequest } from '../../jobs/invalid-request.ts';
 import { createDomainProof, PROOF_PATH, proofRecord, proofText } from '../../owners/domain-proof.ts';
 import { createOwnerRequests, type OwnerInput, type OwnerRequests } from '../../owners/owner-requests.ts';
 import type { OwnerRequest } from '../../ports/owner-request-store.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
-import { BOT_STYLE, botPage, refusalPage, requestPage } from '../views/bot-page.ts';
+import { BOT_STYLE, botPage, requestPage } from '../views/bot-page.ts';
 import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
+import { refuseWithPages, sendPage } from '../views/refusals-as-pages.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** Requests and checks that one address may send in a minute: they need no key. */
 const CREATES_PER_MINUTE = 6;
 const CHECKS_PER_MINUTE = 12;
-const FORM_BYTES = 16_384;
 
 const fields = {
   host: z
@@ -122,16 +123,18 @@ export function addBotRoutes(app: App, deps: RouteDeps): void {
   app.addHook('onClose', () => proof.close());
   const owners = createOwnerRequests({ store, bus, proof, logger });
 
-  async function countIn(request: FastifyRequest, kind: 'create' | 'check'): Promise<void> {
-    const perMinute = kind === 'create' ? CREATES_PER_MINUTE : CHECKS_PER_MINUTE;
+  const countIn = (kind: 'create' | 'check', perMinute: number) => async (request: FastifyRequest) => {
     const { isAllowed, resetMs } = await limits.take(`owner-${kind}:${request.ip}`, perMinute, now());
     if (isAllowed) return;
     throw new ScrapifieError('RATE_LIMITED', `An address may do this ${perMinute} times a minute.`, {
       retryAfterMs: resetMs,
     });
-  }
+  };
+  // Before the body is read: what is too much costs nothing else.
+  const countCreate = countIn('create', CREATES_PER_MINUTE);
+  const countCheck = countIn('check', CHECKS_PER_MINUTE);
 
-  addPages(app, deps, owners, userAgent, countIn);
+  addPages(app, deps, owners, userAgent, { countCreate, countCheck });
 
   app.route({
     method: 'POST',
@@ -145,8 +148,8 @@ export function addBotRoutes(app: App, deps: RouteDeps): void {
       body: bodySchema,
       response: answers({ 201: requestSchema }),
     },
+    onRequest: countCreate,
     async handler(request, reply) {
-      await countIn(request, 'create');
       const created = await owners.create(inputOf(request.body));
       reply.code(201);
       return success(requestView(created));
@@ -176,8 +179,8 @@ export function addBotRoutes(app: App, deps: RouteDeps): void {
       params: idParams,
       response: answers({ 200: checkedSchema }),
     },
+    onRequest: countCheck,
     async handler(request) {
-      await countIn(request, 'check');
       const checked = await owners.check(request.params.id);
       return success({ ...requestView(checked.request), seen: checked.seen });
     },
@@ -207,7 +210,9 @@ export function addBotRoutes(app: App, deps: RouteDeps): void {
   });
 }
 
-type CountIn = (request: FastifyRequest, kind: 'create' | 'check') => Promise<void>;
+type CountIn = (request: FastifyRequest) => Promise<void>;
+
+const fieldsOf = (form: string) => Object.fromEntries(new URLSearchParams(form));
 
 /** HTML without scripts: a form, the page of a request, and its check. */
 function addPages(
@@ -215,7 +220,7 @@ function addPages(
   { settings }: RouteDeps,
   owners: OwnerRequests,
   userAgent: string,
-  countIn: CountIn,
+  { countCreate, countCheck }: { countCreate: CountIn; countCheck: CountIn },
 ): void {
   const about = botPage({
     contact: settings.contact ?? null,
@@ -223,59 +228,31 @@ function addPages(
     userAgent,
     productToken: PRODUCT_TOKEN,
   });
-  const show = (reply: FastifyReply, html: string) =>
-    reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(html);
-  /** People get the reason as a page, with the status that programs get. */
-  const refuse = (reply: FastifyReply, error: unknown) => {
-    if (!isScrapifieError(error)) throw error;
-    const [problem] = (error.details ?? []) as { field?: string; message?: string }[];
-    const message = problem?.message === undefined ? error.message : `${problem.field}: ${problem.message}`;
-    if (error.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(error.retryAfterMs / 1_000));
-    return show(reply.code(error.spec.httpStatus), refusalPage(message));
-  };
   const route = { config: { access: 'open' as const }, schema: { hide: true } };
 
   app.register(async (scope) => {
-    scope.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: FORM_BYTES },
-      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+    scope.addContentTypeParser('application/x-www-form-urlencoded', (request, _payload, done) =>
+      scope.readBody(request, (error, body) =>
+        done(error, error === null ? fieldsOf(body.toString()) : undefined),
+      ),
     );
+    refuseWithPages(scope as App);
     scope.get('/bot', route, async (_request, reply) =>
       reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').send(about),
     );
     scope.get('/bot/style.css', route, async (_request, reply) =>
       reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(BOT_STYLE),
     );
-    scope.post('/bot', route, async (request, reply) => {
-      try {
-        await countIn(request, 'create');
-        const body = bodySchema.safeParse(request.body ?? {});
-        if (!body.success) {
-          const [issue] = body.error.issues;
-          return show(reply.code(422), refusalPage(`${issue?.path.join('.')}: ${issue?.message}`));
-        }
-        const created = await owners.create(inputOf(body.data));
-        return reply.redirect(`/bot/requests/${created.id}`, 303);
-      } catch (error) {
-        return refuse(reply, error);
-      }
+    scope.post('/bot', { ...route, onRequest: countCreate }, async (request, reply) => {
+      const created = await owners.create(inputOf(parseRequest(bodySchema, request.body ?? {})));
+      return reply.redirect(`/bot/requests/${created.id}`, 303);
     });
-    scope.get('/bot/requests/:id', route, async (request, reply) => {
-      try {
-        return show(reply, requestPage(await owners.get((request.params as { id: string }).id), null));
-      } catch (error) {
-        return refuse(reply, error);
-      }
-    });
-    scope.post('/bot/requests/:id/check', route, async (request, reply) => {
-      try {
-        await countIn(request, 'check');
-        const checked = await owners.check((request.params as { id: string }).id);
-        return show(reply, requestPage(checked.request, checked.seen));
-      } catch (error) {
-        return refuse(reply, error);
-      }
+    scope.get('/bot/requests/:id', route, async (request, reply) =>
+      sendPage(reply, requestPage(await owners.get((request.params as { id: string }).id), null)),
+    );
+    scope.post('/bot/requests/:id/check', { ...route, onRequest: countCheck }, async (request, reply) => {
+      const checked = await owners.check((request.params as { id: string }).id);
+      return sendPage(reply, requestPage(checked.request, checked.seen));
     });
   });
 }

@@ -117,8 +117,13 @@ function addSessionRoutes(
     url: '/dashboard/session',
     ...OPEN,
     schema: { ...OPEN.schema, body: signInBody },
+    onRequest: async (request) => requireSameOrigin(request),
+    // Before the fields are looked at: an address that sent many wrong keys gets in with a known key alone.
+    async preValidation(request) {
+      const { key } = (request.body ?? {}) as { key?: unknown };
+      authentication.requireUnlimited(request, typeof key === 'string' && keys.isRemembered(key));
+    },
     async handler(request, reply) {
-      requireSameOrigin(request);
       const key = await keyBy(request, reply, request.body);
       const before = signInSecretOf(request);
       if (before !== null) await signIns.end(before);
@@ -145,8 +150,8 @@ function addSessionRoutes(
     method: 'DELETE',
     url: '/dashboard/session',
     ...OPEN,
+    onRequest: async (request) => requireDashboard(request),
     async handler(request, reply) {
-      requireDashboard(request);
       const given = signInSecretOf(request);
       const key = given === null ? null : await signIns.identify(given);
       if (given !== null) await signIns.end(given);

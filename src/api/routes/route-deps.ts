@@ -53,7 +53,7 @@ export interface ApiDeps {
   readonly logger: FastifyBaseLogger;
   readonly metrics: Pick<
     Metrics,
-    'httpRequest' | 'connectionClosed' | 'observeUnread' | 'loginFailed' | 'scrape'
+    'httpRequest' | 'connectionClosed' | 'observeUnread' | 'observeRequestBytes' | 'loginFailed' | 'scrape'
   >;
   /** Where requests under way are named, for the log line of a blocked event loop. */
   readonly activity?: Activity;

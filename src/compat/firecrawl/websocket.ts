@@ -10,7 +10,11 @@ const FINAL = 0x80;
 /** Clients only send control frames here, which have no more bytes than this. */
 const MOST_CONTROL_BYTES = 125;
 const MOST_UNREAD_BYTES = 67_108_864;
+/** Answers to pings that a client has not taken; more would let it fill memory with them. */
+const MOST_UNREAD_PONG_BYTES = 16_384;
 const PING_MS = 20_000;
+/** How long a client has to close its side once this one has. */
+const CLOSE_MS = 2_000;
 
 /** The server's side of a WebSocket on which only the server has something to say. */
 export interface WatchSocket {
@@ -49,6 +53,15 @@ export function openWebSocket(
 
 export function refuseUpgrade(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  // What the client still sends is dropped: a connection that is not read does not notice its end.
+  socket.resume();
+  destroyLater(socket);
+}
+
+/** A client that does not close its side is not waited for: half a connection counts as one, and costs as much. */
+function destroyLater(socket: Duplex): void {
+  const timer = setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+  listenOnce(socket, 'close', () => clearTimeout(timer));
 }
 
 function converse(socket: Duplex): WatchSocket {
@@ -66,14 +79,23 @@ function converse(socket: Duplex): WatchSocket {
     received = received.length === 0 ? piece : Buffer.concat([received, piece]);
     for (;;) {
       const frame = controlFrame(received);
-      if (frame === 'more') return;
+      if (frame === 'more') {
+        // A copy: the rest of a piece would keep all of it in memory.
+        received = Buffer.from(received);
+        return;
+      }
       // Clients send only short control frames here.
       if (frame === 'wrong') return void socket.destroy();
       received = received.subarray(frame.bytes);
-      if (frame.opcode === OPCODE.ping) write(OPCODE.pong, frame.payload);
+      if (frame.opcode === OPCODE.ping && !isClosing) {
+        if (socket.writableLength > MOST_UNREAD_PONG_BYTES) return void socket.destroy();
+        write(OPCODE.pong, frame.payload);
+      }
       if (frame.opcode !== OPCODE.close) continue;
       if (!isClosing) write(OPCODE.close, frame.payload);
-      return void socket.end();
+      socket.end();
+      destroyLater(socket);
+      return;
     }
   });
 
@@ -101,8 +123,8 @@ function converse(socket: Duplex): WatchSocket {
       const status = Buffer.alloc(2);
       status.writeUInt16BE(code);
       write(OPCODE.close, Buffer.concat([status, Buffer.from(JSON.stringify(reason)).subarray(0, 123)]));
-      // The client answers with a close of its own; one that does not is not waited for.
-      setTimeout(() => socket.destroy(), 2_000).unref();
+      // The client answers with a close of its own.
+      destroyLater(socket);
     },
   };
 }

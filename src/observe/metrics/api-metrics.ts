@@ -5,10 +5,12 @@ import type { MetricMakers } from './makers.ts';
 export interface ApiMetrics {
   /** `route` is the pattern that matched, such as `/v1/jobs/:id`; null when none did. */
   httpRequest(method: string, route: string | null, statusCode: number, durationMs: number): void;
-  /** A connection was closed from this side: `total`, `address` (too many of them) or `unread`. */
+  /** A connection was closed from this side: `total`, `address` (too many of them), `unread` or `slow`. */
   connectionClosed(why: string): void;
   /** Where the gauge of unread bytes looks. Called once, by the API. */
   observeUnread(unreadBytes: () => number): void;
+  /** Where the gauge of bytes of unfinished request bodies looks. Called once, by the API. */
+  observeRequestBytes(heldBytes: () => number): void;
   /** A request came with a key that is unknown, expired or revoked; `isLimited` when it was not even looked up. */
   loginFailed(isLimited: boolean): void;
   /** An error of the program that no caller has handled; docs/metrics.md says what each kind is. */
@@ -42,9 +44,9 @@ export function createApiMetrics(make: MetricMakers): ApiMetrics {
   );
   const closedConnections = make.counter(
     'scrapifie_closed_connections_total',
-    'Connections that the API closed by itself: too many in total or from one address, or left unread.',
+    'Connections that the API closed by itself: too many in total or from one address, left unread, or with a body that came too slowly.',
     ['why'],
-    [{ why: 'total' }, { why: 'address' }, { why: 'unread' }],
+    [{ why: 'total' }, { why: 'address' }, { why: 'unread' }, { why: 'slow' }],
   );
   const failedLogins = make.counter(
     'scrapifie_failed_logins_total',
@@ -77,6 +79,12 @@ export function createApiMetrics(make: MetricMakers): ApiMetrics {
     connectionClosed: (why) => closedConnections.inc({ why }),
     observeUnread: (unreadBytes) =>
       make.gauge('scrapifie_unread_bytes', 'Bytes that clients have not read yet.', unreadBytes),
+    observeRequestBytes: (heldBytes) =>
+      make.gauge(
+        'scrapifie_request_bytes',
+        'Bytes of request bodies that have not arrived whole.',
+        heldBytes,
+      ),
     loginFailed: (isLimited) => failedLogins.inc({ limited: String(isLimited) }),
     faulted: (kind) => faults.inc({ kind }),
     loopDelayed: (delayMs) => loopTime(delayMs),

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { App } from '../../../api/http/app.ts';
@@ -72,11 +71,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Reads a file that the client uploads. */
-export function addParseRoutes(app: App, { extraction, settings, isV1, jobs }: FirecrawlDeps): void {
+export function addParseRoutes(app: App, { extraction, isV1, jobs }: FirecrawlDeps): void {
   if (isV1) return;
-  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => {
-    readForm(payload, settings.bodyLimitBytes).then((bytes) => done(null, bytes), done);
-  });
+  app.addContentTypeParser('multipart/form-data', (request, _payload, done) => app.readBody(request, done));
 
   app.route({
     method: 'POST',
@@ -151,19 +148,6 @@ const typeOf = ({ name, type }: File): string => {
   if (type !== '' && type !== UNKNOWN_TYPE) return type;
   return TYPES[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? UNKNOWN_TYPE;
 };
-
-async function readForm(payload: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of payload as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    // The rest is read and dropped: a client that still writes would see a reset instead of the answer.
-    if (bytes <= limitBytes) chunks.push(chunk);
-  }
-  if (bytes > limitBytes)
-    throw new ScrapifieError('BODY_TOO_LARGE', `The upload is larger than ${limitBytes} bytes.`);
-  return Buffer.concat(chunks);
-}
 
 async function partsOf(body: unknown, contentType: string): Promise<{ file: File; options: unknown }> {
   if (!Buffer.isBuffer(body)) throw new Refusal(400, 'Send the file as multipart/form-data.', 'BAD_REQUEST');
