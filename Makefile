@@ -68,6 +68,7 @@ endif
 
 fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/power-cut-run.ts --pages 3000 --cuts 20
 	@TEST_ALL_DEATHS=1 $(NODE) vitest run --project embedded-programs test/fault/deaths.test.ts
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/webhook-kill-run.ts --kills 20
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/webhook-kill-run.ts --profile fleet --kills 20

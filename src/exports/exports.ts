@@ -33,7 +33,7 @@ export interface ExportsDeps {
     ExportStore,
     'createExport' | 'getExport' | 'findExport' | 'listExports' | 'deleteExport'
   >;
-  readonly jobs: Pick<Jobs, 'get'>;
+  readonly jobs: Pick<Jobs, 'get' | 'requireRoom'>;
   readonly files: Files;
   readonly places: ExportPlaces;
   readonly now: () => number;
@@ -76,6 +76,7 @@ export function createExports({ store, jobs, files, places, now }: ExportsDeps):
     async create(job, spec, id) {
       requireLedger(job);
       await verify(spec, job.accountId);
+      jobs.requireRoom();
       const { accountId, id: jobId } = job;
       const made = await store.createExport({ id, accountId, jobId, spec, secret: newSecret() });
       if (made === null) throw new ScrapifieError('NOT_FOUND', `There is no job ${jobId}.`);

@@ -89,6 +89,8 @@ export interface Jobs {
   waitingFor(job: Job): Promise<readonly Waiting[]>;
   /** With a domain: a page may be shorter than its limit although another follows. */
   list(query: JobListQuery): Promise<ListPage<Job>>;
+  /** Throws DISK_FULL while what comes of new work could not be kept. All methods that make work begin with it. */
+  requireRoom(): void;
   /** CONFLICT when it has ended already. */
   cancel(id: string, account: AccountId): Promise<Job>;
   /**
@@ -160,6 +162,11 @@ export function createJobs(deps: JobsDeps): Jobs {
     throw new ScrapifieError('UNSUPPORTED_OPTION', 'Only a server sends webhooks.');
   }
 
+  function requireRoom(): void {
+    const full = deps.storageRefusal?.() ?? null;
+    if (full !== null) throw full;
+  }
+
   const accept = (draft: JobDraft, accountId: AccountId, given: Given, isUnsynced = false) =>
     inJobSpan(draft, given, (traced) => create(draft, accountId, traced, isUnsynced));
 
@@ -169,8 +176,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run, monitor, ...given }: Given,
     isUnsynced: boolean,
   ): Promise<CreatedJob> {
-    const full = deps.storageRefusal?.() ?? null;
-    if (full !== null) throw full;
+    requireRoom();
     const { kind, seeds, tasks, sources, usedConsents } = draft;
     const page = fillBodyFrom === undefined ? draft.options.page : { ...draft.options.page, fillBodyFrom };
     const options: JobOptions = {
@@ -346,6 +352,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       }
       return announce(await store.cancelJob(job.id), id);
     },
+    requireRoom,
     async resume(id, account, budgets = {}, pace = {}) {
       const job = await get(id, account);
       requireLedger(job);
@@ -354,6 +361,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       const isEnded = job.finishedAt !== null;
       if (!isEnded && job.status !== 'cancelled' && job.stopReason === null)
         throw nothingToResume('The job is going on.');
+      requireRoom();
       await intake.admit(account, 0);
       // A job whose failed URLs were tried again has no stop reason any more, but its left URLs are those of the limit.
       const limits = { ...job.options.budgets, ...budgets };
@@ -369,6 +377,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       const job = await get(id, account);
       requireLedger(job);
       if (job.counters.failed === 0) throw new ScrapifieError('CONFLICT', 'No URL of the job has failed.');
+      requireRoom();
       await intake.admit(account, 0);
       return announce(await store.retryJob(job.id), id);
     },

@@ -12,7 +12,7 @@ import type { Vault } from '../sessions/vault.ts';
 
 export interface RecheckDeps {
   readonly store: Pick<Store, 'listDueRechecks' | 'takeRecheck' | 'getSchedule' | 'getAccount' | 'listKeys'>;
-  readonly jobs: Pick<Jobs, 'batch'>;
+  readonly jobs: Pick<Jobs, 'batch' | 'requireRoom'>;
   readonly vault: Vault | null;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -33,6 +33,8 @@ interface WatchedJob {
  */
 export async function runRechecks(deps: RecheckDeps): Promise<void> {
   for (const due of await deps.store.listDueRechecks(BATCH)) {
+    // One that is taken is not due any more: those that cannot begin for want of room wait.
+    deps.jobs.requireRoom();
     const { monitor, recheck } = due;
     if (!(await deps.store.takeRecheck(monitor.id, recheck.dueAt))) continue;
     try {

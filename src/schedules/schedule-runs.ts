@@ -134,5 +134,6 @@ function startJob(
   return kind === 'batch' ? jobs.batch(request, ...rest) : jobs.crawl(request, ...rest);
 }
 
-/** The store is away, or this process stops: the run stays open. All else would be the same again. */
-const isTriedAgain = ({ code }: ScrapifieError) => code === 'STORE_UNAVAILABLE' || code === 'SHUTTING_DOWN';
+/** The store is away, there is no room, or this process stops: the run stays open. All else would be the same again. */
+const TRIED_AGAIN: ReadonlySet<string> = new Set(['STORE_UNAVAILABLE', 'DISK_FULL', 'SHUTTING_DOWN']);
+const isTriedAgain = ({ code }: ScrapifieError) => TRIED_AGAIN.has(code);

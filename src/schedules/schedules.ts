@@ -26,7 +26,7 @@ import { hasTicksWithin, nextTick, upcomingTicks } from './ticks.ts';
 
 export interface SchedulesDeps {
   readonly store: Store;
-  readonly jobs: RunDeps['jobs'] & Pick<Jobs, 'newId' | 'verify'>;
+  readonly jobs: RunDeps['jobs'] & Pick<Jobs, 'newId' | 'verify' | 'requireRoom'>;
   /** Encrypts secrets of requests before they are stored; null: they are stored as they are. */
   readonly vault: Vault | null;
   /** Only monitors may change the schedules that they own. */
@@ -237,6 +237,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
 
     async runNow(account, id, runId = jobs.newId() as string as RunId) {
       const { id: scheduleId } = await getFree(account, id);
+      jobs.requireRoom();
       await store.addRun({ id: runId, jobId: jobs.newId(), scheduleId, accountId: account });
       await decideRuns(runDeps, scheduleId);
       const run = await store.getRun(account, runId);

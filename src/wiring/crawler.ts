@@ -16,6 +16,7 @@ import type { Metrics } from '../observe/metrics.ts';
 import { createHostWorker } from '../ownership/host-worker.ts';
 import { createSlots } from '../ownership/slots.ts';
 import { createReaderPool } from '../pages/reader-pool.ts';
+import type { HoldReason } from '../pages/thread-messages.ts';
 import type { Policies } from '../policy/policies.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
@@ -45,6 +46,8 @@ export interface Crawler {
 }
 
 export interface CrawlerParts {
+  /** Told when pages begin to be held because their bodies cannot be stored, and with null when none is any more. */
+  readonly onHold: (reason: HoldReason | null) => void;
   readonly settings: Settings;
   readonly store: Store;
   /** Opens the secrets of jobs. */
@@ -82,6 +85,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       plugins: settings.plugins,
     } satisfies PageThreadData,
     onHold(reason) {
+      parts.onHold(reason);
       metrics.partChanged('blobs', reason === null);
       if (reason === null) logger.info('page bodies can be stored again: fetching goes on');
       else logger.error(reason, 'page bodies cannot be stored: fetching is suspended');

@@ -66,7 +66,7 @@ export async function openBlobs(place: BlobsPlace, options: OpenBlobsOptions): P
   const folder = (name: string) => {
     makeFolder(dataDir);
     const { isFirst, onRebuilt = () => undefined } = options;
-    return createBlobsFs({ dir: join(dataDir, name), isFirst, onRebuilt });
+    return createBlobsFs({ dir: join(dataDir, name), sync: true, isFirst, onRebuilt });
   };
   if (s3Url === undefined) return withRefusal({ ...(await folder('blobs')), degradation: () => null });
   const { createBlobsS3, createBlobsPostgres, createSpillingBlobs } = await objectStoreDrivers();

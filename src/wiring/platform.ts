@@ -62,6 +62,7 @@ import { reserveFor } from './prices.ts';
 import { createRenderer } from './renderer.ts';
 import { requestRefusal } from './request-refusal.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
+import { watchRoom } from './room-watch.ts';
 import { openScheduledBackups } from './scheduled-backups.ts';
 import { shareProcesses } from './share-processes.ts';
 import { shareProxyFigures } from './share-proxy-figures.ts';
@@ -147,7 +148,16 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     closers.last.push(() => tracing?.close());
     const onStoreError = (error: unknown) => logger.warn({ err: error }, 'store error');
     const opened = await openStore(given, onStoreError, steady.now, DISK_RESERVE_BYTES, replicaLog(logger));
-    const store = countJobEnds(countFailures('store', opened, metrics), metrics);
+    const room = watchRoom({
+      dataDir: isShared && given.s3Url !== undefined ? null : given.dataDir,
+      checkStore: () => store.check(),
+      bodyRefusal: () => blobs.refusal(),
+    });
+    const partFailed: typeof metrics.partFailed = (part, code) => {
+      metrics.partFailed(part, code);
+      room.noteFailure(code);
+    };
+    const store = countJobEnds(countFailures('store', opened, { partFailed }), metrics);
     closers.places.push(() => store.close());
     const hadKey = readVaultKeys(given).vaultKey !== undefined;
     const settings = await withVaultKeys(given, () => store.hasSealed());
@@ -211,6 +221,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
             clock: steady,
             logger,
             metrics,
+            onHold: room.noteHold,
           })
         : null;
     const renderer =
@@ -289,7 +300,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         crawler?.remember(job);
       },
       addWebhook: webhooks.createForJob,
-      ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
+      storageRefusal: room.refusal,
       reserveFor: reserveFor(settings, policies.current, pluginEngines.keys()),
       refusalOf: requestRefusal(settings, plugins, () => resources?.offers() ?? null),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),

@@ -64,7 +64,14 @@ export async function openApiWorld({ extendMcp, ...options }: ApiWorldOptions = 
       parts: {
         store: { check: () => store.check(), isEssential: true },
         queue: { check: () => queue.check(), isEssential: false },
-        blobs: { check: () => blobs.check(), isEssential: true, degradation: () => blobs.degradation() },
+        blobs: {
+          async check() {
+            await blobs.check();
+            jobs.requireRoom();
+          },
+          isEssential: true,
+          degradation: () => blobs.degradation(),
+        },
         bus: { check: () => bus.check(), isEssential: false },
       },
       freshMs: 0,

@@ -3,9 +3,10 @@ import { existsSync, statfsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { ContentHash } from '../../src/model/ids.ts';
 import { type Site, startSite } from '../site/site.ts';
+import { openApiWorld } from './api-world.ts';
 import { openScraper, QUICK_POLICY } from './world.ts';
 
 const PAGES = 300;
@@ -84,7 +85,7 @@ test(
   async ({ skip }) => {
     if (disk === null) return skip('a small disk of its own needs the right to mount one');
     const dataDir = join(disk, 'reserved');
-    await mkdir(dataDir);
+    await mkdir(dataDir, { recursive: true });
     const scraper = await openScraper({ dataDir, policy: QUICK_POLICY, isStarted: false, place: null });
     const { jobs } = scraper.platform;
     const reserve = join(dataDir, 'scrapifie.reserve');
@@ -93,16 +94,17 @@ test(
     const ballast = join(disk, 'ballast');
     const { bavail, bsize } = statfsSync(disk);
     await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - FREE_BYTES)));
-    // Down to the last page: large jobs first, then jobs of one URL.
-    for (const count of [5_000, 1]) {
+    await expect(async () => {
+      for (let at = 0; ; at += 1) {
+        const urls = Array.from({ length: 5_000 }, (_, n) => `http://a${n}.example/${at}/${'x'.repeat(200)}`);
+        await scraper.batch({ urls });
+      }
+    }).rejects.toMatchObject({ code: 'DISK_FULL' });
+    // Down to the last page, by what is written even then.
+    const entry = { at: 0, actor: 'a test', action: 'job.start', target: 'none' } as const;
+    for (const chars of [20_000, 1]) {
       await expect(async () => {
-        for (let at = 0; ; at += 1) {
-          const urls = Array.from(
-            { length: count },
-            (_, n) => `http://a${n}.example/${at}/${'x'.repeat(200)}`,
-          );
-          await scraper.batch({ urls });
-        }
+        for (;;) await scraper.platform.store.audit([{ ...entry, details: { filler: 'x'.repeat(chars) } }]);
       }).rejects.toMatchObject({ code: 'DISK_FULL' });
     }
     await rename(reserve, `${reserve}.kept`);
@@ -113,10 +115,89 @@ test(
     await jobs.delete(job.id, scraper.account);
     await expect(scraper.look(job)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await rm(ballast);
-    await scraper.batch({ urls: ['http://wanted.example/'] });
+    await vi.waitFor(() => scraper.batch({ urls: ['http://wanted.example/'] }), WAIT);
     await vi.waitFor(() => expect(existsSync(reserve)).toBe(true), WAIT);
     await scraper.platform.close();
     expect(existsSync(reserve)).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'while the disk is full every way to make work refuses it with what health says, and schedules wait',
+  async ({ skip }) => {
+    if (disk === null) return skip('a small disk of its own needs the right to mount one');
+    const dataDir = join(disk, 'refusing');
+    await mkdir(dataDir, { recursive: true });
+    const world = await openApiWorld({ settings: { dataDir, minScheduleSeconds: 1 } });
+    onTestFinished(world.close);
+    const url = world.site.hostUrl(1);
+    const codeOf = async (path: string, body: unknown) => {
+      const { status, body: answer } = await world.post(path, body);
+      return { path, status, code: answer.error?.code };
+    };
+    const ready = async () => JSON.stringify((await world.call({ url: '/readyz' })).body);
+    const job = await world.batchNow({
+      urls: [`${url}/`, 'http://127.0.0.9:1/'],
+      options: { maxAttempts: 1 },
+    });
+    const request = { kind: 'batch', urls: [`${url}/`] };
+    const made = await world.post('/v1/schedules', { name: 'daily', cron: '0 4 * * *', job: request });
+    expect(made.body.error).toBeUndefined();
+    const schedule = String(made.body.data?.id);
+    const often = await world.post('/v1/schedules', { name: 'often', every: '1s', job: request });
+    const runsOf = async () => {
+      const runs = await world.call({ url: `/v1/schedules/${often.body.data?.id}/runs?limit=100` });
+      return (runs.body.data?.items ?? []) as { status: string; at: string }[];
+    };
+    await vi.waitFor(async () => expect((await runsOf()).length).toBeGreaterThan(0), WAIT);
+
+    const ballast = join(disk, 'ballast');
+    const { bavail, bsize } = statfsSync(disk);
+    await writeFile(ballast, Buffer.alloc(bavail * bsize)).catch(() => undefined);
+    await vi.waitFor(async () => expect(await ready()).toContain('DISK_FULL'), WAIT);
+    const ways: [string, unknown][] = [
+      ['/v1/scrape', { url: `${url}/` }],
+      ['/v1/batch', { urls: [`${url}/`] }],
+      ['/v1/crawl', { urls: [`${url}/`] }],
+      ['/v1/map', { url: `${url}/` }],
+      ['/v2/scrape', { url: `${url}/` }],
+      ['/v2/batch/scrape', { urls: [`${url}/`] }],
+      ['/v2/crawl', { url: `${url}/` }],
+      ['/v2/map', { url: `${url}/` }],
+      [`/v1/jobs/${job.id}/retry`, {}],
+      [`/v1/jobs/${job.id}/exports`, { type: 'links', format: 'csv' }],
+      [`/v1/schedules/${schedule}/run`, {}],
+    ];
+    for (const [path, body] of ways) {
+      const { body: answer } = await world.post(path, body);
+      expect({ path, said: JSON.stringify(answer) }).toEqual({
+        path,
+        said: expect.stringMatching(/DISK_FULL|no space|No space/),
+      });
+    }
+    expect((await codeOf('/v1/crawl', { urls: [`${url}/`] })).status).toBe(503);
+    const tool = { name: 'scrape', arguments: { url: `${url}/` } };
+    const answer = await world.send({
+      method: 'POST',
+      url: '/mcp',
+      headers: { accept: 'application/json, text/event-stream' },
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: tool },
+    });
+    expect(answer.body).toContain('DISK_FULL');
+    const exports = await world.call({ url: `/v1/jobs/${job.id}/exports` });
+    expect(exports.body.data?.items).toEqual([]);
+
+    const freedAt = Date.now();
+    await rm(ballast);
+    await vi.waitFor(async () => expect(await ready()).not.toContain('DISK_FULL'), WAIT);
+    expect((await codeOf('/v1/batch', { urls: [`${url}/`] })).status).toBe(202);
+    expect((await codeOf(`/v1/schedules/${schedule}/run`, {})).status).toBeLessThan(300);
+    await vi.waitFor(async () => {
+      const later = (await runsOf()).filter(({ at }) => Date.parse(at) > freedAt);
+      expect(later.map(({ status }) => status)).toContain('started');
+    }, WAIT);
+    expect((await runsOf()).map(({ status }) => status)).not.toContain('refused');
   },
   LIMIT_MS,
 );

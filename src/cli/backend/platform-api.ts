@@ -53,7 +53,11 @@ export function createPlatformApi(
           degradation: () => queue.degradation(),
         },
         blobs: {
-          check: () => blobs.check(),
+          async check() {
+            await blobs.check();
+            // While new work is refused for want of room, this process is not ready for it.
+            jobs.requireRoom();
+          },
           isEssential: true,
           degradation: () => blobs.degradation(),
         },

@@ -15,8 +15,8 @@ import { type PackMember, type PackPosition, Packs } from './packs.ts';
 export interface BlobsFsOptions {
   readonly dir: string;
   /**
-   * Also survive a power failure, not only the end of the process: every put is synced to disk. Without it a power
-   * failure may cost the bodies of the last seconds; they then read as absent, never as wrong bytes.
+   * Also survive a power failure, not only the end of the process: a put resolves when its packs are synced. Without it a
+   * power failure may cost the bodies of the last half minute; they then read as absent, never as wrong bytes.
    */
   readonly sync?: boolean;
   readonly now?: () => number;
@@ -42,6 +42,10 @@ const MOST_DECODED_FRAMES = 8;
 /** Bodies of which is remembered that they are whole: 200 bytes each. */
 const MOST_SEALS = 10_000;
 
+/** Whoever put a body has synced its pack by then. */
+const LATEST_SYNC_MS = 60_000;
+/** Packs of which is remembered when they were synced last. */
+const MOST_SYNCED = 64;
 /** Every pack is read through for a body that is not where the index says: not for each one of a pack that is gone. */
 const SEARCH_PAUSE_MS = 10_000;
 /** The index is looked through when it does not know a body, which is an exception, at most this often. */
@@ -72,6 +76,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
   const sealsOfWhole = new BoundedMap<ContentHash, string>(MOST_SEALS);
   /** Frames that were decoded last, with their checksums: bodies that are read one after the other were mostly put together. */
   const framesRead: DecodedFrames = new BoundedMap(MOST_DECODED_FRAMES);
+  const syncedAt = new BoundedMap<string, number>(MOST_SYNCED);
   let searchAgainAt = Number.NEGATIVE_INFINITY;
   let lookAgainAt = Number.NEGATIVE_INFINITY;
   const compaction = createCompaction({ packs, index, bodyAt, storeAll, guard });
@@ -152,7 +157,9 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
     store(frame);
   }
 
-  function putAll(blobs: readonly Blob[]): void {
+  /** Returns the packs that hold these bodies and may not be synced yet. */
+  function putAll(blobs: readonly Blob[]): ReadonlySet<string> {
+    const unsynced = new Set<string>();
     for (const { hash } of blobs)
       if (!isContentHash(hash)) throw new TypeError(`Not a content hash: ${hash}`);
     index.inOneGo(() => {
@@ -160,12 +167,42 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
       const frames: DecodedFrames = new BoundedMap(MOST_DECODED_FRAMES);
       for (const blob of blobs) {
         const key = keyOf(blob.hash);
-        if (!absent.has(blob.hash) && !isKept(blob, key, frames))
-          absent.set(blob.hash, { key, bytes: blob.bytes });
+        if (absent.has(blob.hash)) continue;
+        // Another writer may have put it a moment ago, and its pack is not synced either.
+        const pack = packToSync(key);
+        if (!isKept(blob, key, frames)) absent.set(blob.hash, { key, bytes: blob.bytes });
+        else if (pack !== null) unsynced.add(pack);
       }
       storeAll([...absent.values()]);
+      for (const { key } of absent.values()) {
+        const pack = packToSync(key);
+        if (pack !== null) unsynced.add(pack);
+      }
     });
-    if (isSynced) packs.sync();
+    return unsynced;
+  }
+
+  /** The pack that holds the body, unless it was synced since the body was put. */
+  function packToSync(key: Buffer): string | null {
+    const stamp = isSynced ? index.stampOf(key) : null;
+    if (stamp === null) return null;
+    const pack = index.find(key)?.pack ?? null;
+    return pack !== null && stamp >= (syncedAt.get(pack) ?? now() - LATEST_SYNC_MS) ? pack : null;
+  }
+
+  async function put(blobs: readonly Blob[]): Promise<void> {
+    const unsynced = guard(() => putAll(blobs));
+    try {
+      await Promise.all(
+        [...unsynced].map(async (pack) => {
+          const startedAt = now();
+          await packs.synced(pack);
+          syncedAt.set(pack, startedAt);
+        }),
+      );
+    } catch (error) {
+      throw diskError(error, dir);
+    }
   }
 
   function get(contentHash: ContentHash): Uint8Array | null {
@@ -244,7 +281,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
   }
 
   return {
-    put: async (blobs) => guard(() => putAll(blobs)),
+    put,
     get: async (contentHash) => guard(() => get(contentHash)),
     has: async (contentHash) =>
       isContentHash(contentHash) && guard(() => index.find(keyOf(contentHash))) !== null,

@@ -12,6 +12,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../config/private-files.ts';
 import { errnoOf } from './disk-error.ts';
@@ -51,6 +52,10 @@ export class Packs {
   readonly dir: string;
   readonly #files = new Map<string, number>();
   #own: { readonly pack: string; readonly file: number; end: number } | null = null;
+  /** Packs whose names are synced. */
+  readonly #named = new Set<string>();
+  /** By pack, the sync under way and the one that follows it. */
+  readonly #syncs = new Map<string, { readonly running: Promise<void>; next: Promise<void> | null }>();
 
   constructor(dir: string) {
     this.dir = dir;
@@ -100,6 +105,37 @@ export class Packs {
     if (this.#own !== null) fdatasyncSync(this.#own.file);
   }
 
+  /**
+   * Resolves when what a pack holds now, and its name, would survive a power failure. The thread goes on meanwhile; calls
+   * that come during a sync share the next one. A pack that is gone holds nothing.
+   */
+  synced(pack: string): Promise<void> {
+    const known = this.#syncs.get(pack);
+    if (known !== undefined) {
+      known.next ??= known.running.catch(() => undefined).then(() => this.#beginSync(pack));
+      return known.next;
+    }
+    return this.#beginSync(pack);
+  }
+
+  #beginSync(pack: string): Promise<void> {
+    const running = this.#sync(pack);
+    const entry = { running, next: null };
+    this.#syncs.set(pack, entry);
+    const done = () => {
+      if (this.#syncs.get(pack) === entry && entry.next === null) this.#syncs.delete(pack);
+    };
+    running.then(done, done);
+    return running;
+  }
+
+  async #sync(pack: string): Promise<void> {
+    await syncPath(this.#pathOf(pack));
+    if (this.#named.has(pack)) return;
+    await syncPath(this.dir);
+    this.#named.add(pack);
+  }
+
   /** Bytes of a pack; null when it is gone or ends before. */
   read(pack: string, offset: number, length: number): Buffer | null {
     const file = this.#open(pack);
@@ -123,6 +159,7 @@ export class Packs {
     const file = this.#files.get(pack);
     if (file !== undefined) closeSync(file);
     this.#files.delete(pack);
+    this.#named.delete(pack);
     if (this.#own?.pack === pack) this.#own = null;
     rmSync(this.#pathOf(pack), { force: true });
   }
@@ -204,6 +241,20 @@ export class Packs {
 
   #pathOf(pack: string): string {
     return join(this.dir, pack);
+  }
+}
+
+/** By a handle of its own: one that is kept for reading may be closed meanwhile. */
+async function syncPath(path: string): Promise<void> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
   }
 }
 
