@@ -33,7 +33,7 @@ interface WatchedJob {
  */
 export async function runRechecks(deps: RecheckDeps): Promise<void> {
   for (const due of await deps.store.listDueRechecks(BATCH)) {
-    // One that is taken is not due any more: those that cannot begin for want of room wait.
+    // A second look that was taken is not due any more: second looks that cannot begin for want of room wait.
     deps.jobs.requireRoom();
     const { monitor, recheck } = due;
     if (!(await deps.store.takeRecheck(monitor.id, recheck.dueAt))) continue;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -378,5 +378,28 @@ describe('jobs and export', () => {
     expect(stderr).toMatch(/error CANCELLED: /);
     expect((await runCommand([...args, '--resume'])).exitCode).toBe(0);
     expect(urlsOf(out).sort()).toEqual(allUrls);
+  });
+
+  it('leaves nothing behind when all of it is refused before the first request, and the folder can be used again', async () => {
+    const { out, args } = crawlArgs('refused', '--max-depth', '0', '--rate', 'unlimited');
+    const refused = await runCommand(args.filter((arg) => arg !== '--allow-private'));
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toContain('ADDRESS_REFUSED');
+    expect(refused.stderr).toContain('--allow-private');
+    expect(existsSync(out)).toBe(false);
+    const env = { SCRAPIFIE_BROWSER_PATH: folder.path('no-browser') };
+    const wrong = await runCommand([...args, '--engine', 'browser'], { env });
+    expect(wrong.exitCode).not.toBe(0);
+    expect(existsSync(out)).toBe(false);
+    expect((await runCommand(args)).exitCode).toBe(0);
+    expect(readPages(out)).toHaveLength(1);
+  });
+
+  it('keeps the other files of its folder when it is refused', async () => {
+    const { out, args } = crawlArgs('refused-beside', '--max-depth', '0');
+    mkdirSync(out);
+    writeFileSync(join(out, 'notes.txt'), 'mine');
+    await runCommand(args.filter((arg) => arg !== '--allow-private'));
+    expect(readdirSync(out)).toEqual(['notes.txt']);
   });
 });

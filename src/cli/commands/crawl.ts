@@ -5,11 +5,13 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { describeBytes, describeCount, describeMs, describeSpeed } from '../../model/human-units.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { type ArchiveFlags, archivesOf, recordingOf } from '../crawl/crawl-archive.ts';
+import { removeCrawlExports } from '../crawl/crawl-exports.ts';
 import { argument, failedCount, failureLines } from '../crawl/crawl-failures.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
 import { beginCrawl, crawlAgain, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
+import { isRefusedCrawl, watchFolder } from '../crawl/refused-crawl.ts';
 import { crawlRemotely, type RemoteCrawlEnd } from '../crawl/remote-crawl.ts';
 import { refuseRemoteFolder } from '../crawl/remote-folder.ts';
 import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
@@ -157,12 +159,15 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
   const isPermitted = flags.allowPrivate === true || begun?.allowPrivate === true;
   const permitted: Flags = isPermitted ? { ...flags, allowPrivate: true } : flags;
   const remembered: RememberedCommand = { allowPrivate: isPermitted, ...archivesOf(shell.cwd, flags, begun) };
-  const { platform, drainMs } = await open(shell, folder, {
-    ...permitted,
-    ...given({ replay: remembered.replay }),
-  });
+  const removeMade = watchFolder(folder);
+  let platform: OpenPlatform | null = null;
+  let drainMs: number;
   let opened: Opened;
   try {
+    ({ platform, drainMs } = await open(shell, folder, {
+      ...permitted,
+      ...given({ replay: remembered.replay }),
+    }));
     rememberCommand(folder, remembered);
     opened =
       command === null
@@ -171,7 +176,9 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
           ? await crawlAgain(platform, folder, command)
           : await beginCrawl(platform, command);
   } catch (error) {
-    await platform.close();
+    await platform?.close();
+    // What was refused leaves the folder to the next try.
+    if (found === 'new') removeMade();
     throw error;
   }
   if (await isNewSession(platform, flags.session)) {
@@ -188,8 +195,14 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
     isVerbose: flags.verbose === true,
     recording: recordingOf(remembered),
   });
-  const { session } = opened.job.options.page;
-  return ended(shell, { report, folder, isInterrupted, session }, flags, remembered.warc);
+  const { exports = [], page } = opened.job.options;
+  const isTakenBack = found === 'new' && !isInterrupted && isRefusedCrawl(report);
+  if (isTakenBack) {
+    removeCrawlExports(folder, exports);
+    removeMade();
+  }
+  const { session } = page;
+  return ended(shell, { report, folder, isInterrupted, isTakenBack, session }, flags, remembered.warc);
 }
 
 async function isNewSession({ accounts }: OpenPlatform, name: string | undefined): Promise<boolean> {
@@ -200,7 +213,7 @@ async function isNewSession({ accounts }: OpenPlatform, name: string | undefined
 /** Prints how the crawl ended; returns the exit code. */
 function ended(
   shell: Shell,
-  { report, folder, isInterrupted, session }: RemoteCrawlEnd,
+  { report, folder, isInterrupted, isTakenBack, session }: RemoteCrawlEnd,
   flags: Flags,
   warc?: string,
 ): number {
@@ -210,7 +223,11 @@ function ended(
   shell.stdout.write(
     flags.json
       ? `${JSON.stringify(report)}\n`
-      : summaryOf(isInterrupted ? { ...report, status: 'interrupted' } : report, folder, warc),
+      : summaryOf(
+          isInterrupted ? { ...report, status: 'interrupted' } : report,
+          isTakenBack ? null : folder,
+          warc,
+        ),
   );
   if (isInterrupted) {
     tell(`Interrupted; nothing is lost. The same command with --resume goes on.`);
@@ -225,8 +242,10 @@ function ended(
     const server = flags.api === undefined ? '' : ` --api ${argument(flags.api)}`;
     const isRemote = apiClientOf(shell, flags) !== null;
     const place = isRemote ? `--job ${jobId}${server}` : `--data-dir ${argument(folder.dir)}`;
-    for (const line of failureLines(failures, place)) shell.stderr.write(`${line}\n`);
+    for (const line of failureLines(failures, isTakenBack ? null : place)) shell.stderr.write(`${line}\n`);
   }
+  if (isTakenBack)
+    tell(`Nothing was asked for, and nothing is left in ${folder.dir}: the next try can use it.`);
   return exitCodeOf(report);
 }
 
@@ -275,13 +294,12 @@ function exitCodeOf({ status, jobId }: CrawlReport): number {
 /** The report, with a word for a crawl that goes on another time. */
 type Summarized = Omit<CrawlReport, 'status'> & { readonly status: CrawlReport['status'] | 'interrupted' };
 
-function summaryOf(report: Summarized, folder: CrawlFolder, warc?: string): string {
+function summaryOf(report: Summarized, folder: CrawlFolder | null, warc?: string): string {
   const { pages, failed, failures, skipped, denied, bytes, durationMs, pagesPerSecond, status } = report;
   return [
     `${status.replaceAll('_', ' ')}: ${describeCount(pages, 'page')}, ${failedCount(failed, failures)}, ${skipped} skipped, ${denied} denied`,
     `${describeBytes(bytes)} in ${describeMs(durationMs)}, ${describeSpeed(pagesPerSecond)} pages/s`,
-    folder.pagesFile,
-    folder.reportFile,
+    ...(folder === null ? [] : [folder.pagesFile, folder.reportFile]),
     ...(warc === undefined ? [] : [warc]),
     '',
   ].join('\n');

@@ -43,6 +43,11 @@ export function removeCrawlExports(folder: CrawlFolder, wishes: readonly ExportW
   return written.map((path) => basename(path));
 }
 
+/** What the job of a server is to export at its end. */
+export function exportsOf({ options }: JobView): readonly ExportWish[] {
+  return (options as { readonly exports?: readonly ExportWish[] }).exports ?? [];
+}
+
 /** Takes the exports that a server has made at the end of the job. */
 export async function takeCrawlExports(
   shell: Shell,
@@ -50,7 +55,7 @@ export async function takeCrawlExports(
   job: JobView,
   folder: CrawlFolder,
 ): Promise<void> {
-  const { exports: wishes = [] } = job.options as { readonly exports?: readonly ExportWish[] };
+  const wishes = exportsOf(job);
   if (job.finishedAt === null || job.status === 'cancelled') return;
   for (const wish of wishes) {
     const { id } = await ready(client, job.id, wish);

@@ -19,7 +19,7 @@ export interface CrawlFailures {
 /** What the person at the command line can do about the code; the message of the URL has said what happened. */
 const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   ADDRESS_REFUSED:
-    'For a site of your own network, crawl with --allow-private (or SCRAPIFIE_ALLOW_PRIVATE=true) into another folder.',
+    'For a site of your own network, crawl with --allow-private (or SCRAPIFIE_ALLOW_PRIVATE=true).',
   DNS_FAILED: 'Check the spelling of the host, and that this machine can resolve names.',
   CONNECT_FAILED: 'Check the host and the port, and that the site is up.',
   TLS_FAILED: 'Check the certificate of the site, or whether it is an http:// address.',
@@ -62,8 +62,8 @@ export function failedCount(failed: number, failures: CrawlFailures | undefined)
   return `${failures.pages} failed (and ${describeCount(failures.sitemaps, 'sitemap')})`;
 }
 
-/** The lines that say why; `place` are the flags by which `scrapifie why` finds the crawl. */
-export function failureLines({ codes, first }: CrawlFailures, place: string): readonly string[] {
+/** The lines that say why; `place` are the flags by which `scrapifie why` finds the crawl, null when it is gone. */
+export function failureLines({ codes, first }: CrawlFailures, place: string | null): readonly string[] {
   const all = Object.entries(codes);
   const shown = all.slice(0, SHOWN_CODES).map(([code, count]) => `${code} (${count})`);
   const more = all.length > SHOWN_CODES ? ` and ${all.length - SHOWN_CODES} more codes` : '';
@@ -72,7 +72,7 @@ export function failureLines({ codes, first }: CrawlFailures, place: string): re
     `Failed with ${shown.join(', ')}${more}.`,
     `  ${first.url}: ${harmlessText(first.message)}`,
     ...(hint === undefined ? [] : [`  ${hint}`]),
-    `  More: scrapifie why ${argument(first.url)} ${place}`,
+    ...(place === null ? [] : [`  More: scrapifie why ${argument(first.url)} ${place}`]),
   ];
 }
 

@@ -13,11 +13,12 @@ import { failureLine, hasPage } from '../output/page-line.ts';
 import { remotePageLine } from '../output/remote-page-line.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { Shell } from '../shell/shell.ts';
-import { takeCrawlExports } from './crawl-exports.ts';
+import { exportsOf, removeCrawlExports, takeCrawlExports } from './crawl-exports.ts';
 import { failuresOf } from './crawl-failures.ts';
 import { type CrawlReport, type ReportedJob, readEarlier, reportOf, writeReport } from './crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf, crawlInputOf, resumedOptions } from './crawl-request.ts';
 import { createProgress } from './progress.ts';
+import { isRefusedCrawl, watchFolder } from './refused-crawl.ts';
 import { findRemoteCrawl, writeRemoteCrawl } from './remote-folder.ts';
 
 export interface RemoteCrawlFlags extends CrawlFlags {
@@ -30,6 +31,8 @@ export interface RemoteCrawlEnd {
   readonly report: CrawlReport;
   readonly folder: CrawlFolder;
   readonly isInterrupted: boolean;
+  /** The crawl was refused before its first request, and its files were removed again. */
+  readonly isTakenBack: boolean;
   readonly session: string | null;
 }
 
@@ -54,6 +57,7 @@ export async function crawlRemotely(
   const backend = createApiBackend(client);
   const begun =
     known === null ? await begin(client, urls, flags) : await goOn(backend, known.jobId, urls, flags);
+  const removeMade = watchFolder(folder);
   if (known === null) writeRemoteCrawl(folder, { api: client.origin, jobId: begun.id });
   if (!flags.quiet) {
     shell.stderr.write(`${client.origin} crawls, job ${begun.id}; Ctrl-C cancels it, --resume goes on.\n`);
@@ -78,7 +82,12 @@ export async function crawlRemotely(
     version: shell.version,
   });
   writeReport(folder.reportFile, report);
-  return { report, folder, isInterrupted, session: job.options.page.session };
+  const isTakenBack = known === null && !isInterrupted && isRefusedCrawl(report);
+  if (isTakenBack) {
+    removeCrawlExports(folder, exportsOf(job));
+    removeMade();
+  }
+  return { report, folder, isInterrupted, isTakenBack, session: job.options.page.session };
 }
 
 async function begin(client: ApiClient, urls: readonly string[], flags: CrawlFlags): Promise<JobView> {

@@ -42,7 +42,7 @@ const MOST_DECODED_FRAMES = 8;
 /** Bodies of which is remembered that they are whole: 200 bytes each. */
 const MOST_SEALS = 10_000;
 
-/** Whoever put a body has synced its pack by then. */
+/** A writer that put a body so long ago has synced its pack since. */
 const LATEST_SYNC_MS = 60_000;
 /** Packs of which is remembered when they were synced last. */
 const MOST_SYNCED = 64;
