@@ -7,7 +7,7 @@ export const LEAST_OPEN_FILES = 192;
 const OWN_FILES = 112;
 /** Connections to PostgreSQL are in the settings; these are those to Redis and to the object store. */
 const SERVER_CONNECTIONS = 48;
-/** Of what is left, the part for connections to sites. */
+/** The part of all other files that is for connections to sites. */
 const SITES_PART = 0.4;
 /** A page that is fetched needs one connection, and one that was used before is kept for a moment. */
 const FILES_OF_FETCH = 2;
@@ -26,7 +26,7 @@ type Budgeted = Pick<
 export interface FileBudget {
   /** Connections of clients, for each port. */
   readonly maxConnections: number;
-  /** Fetches at once. */
+  /** Most pages that are fetched at once. */
   readonly maxConcurrency: number;
   /** Connections to sites, those included that wait for another request. */
   readonly siteConnections: number;

@@ -31,7 +31,7 @@ export interface BuiltDashboard {
 export interface DashboardFiles {
   /** Returns null when the dashboard is not built. A new build is noticed. */
   built(): Promise<BuiltDashboard | null>;
-  /** Without reading it. */
+  /** Whether there is a build, which is not read for that. */
   isBuilt(): Promise<boolean>;
 }
 
