@@ -12,6 +12,7 @@ import type { ListPage } from './store.ts';
  *
  * The order: no event that is committed later ever sorts before one that `listEvents` has returned, however transactions
  * overtake each other. Within a job the order is that of the commits, so the end of a job comes after its last pages.
+ * Their times follow that order: no event of a job is older than the one before it, whatever clocks say.
  * The events of a shared store become readable when every transaction that was under way before them has ended; so a
  * transaction that is kept open, by any user of the database server, delays the readers. It delays nothing else.
  *

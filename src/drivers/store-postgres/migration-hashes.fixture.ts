@@ -30,4 +30,5 @@ export const POSTGRES_MIGRATION_HASHES: readonly string[] = [
   '473804d24f6f4199',
   '293db5bcce566a48',
   '5dd4d48a99fd4b6c',
+  '78ccbfd430786ca9',
 ];

@@ -12,7 +12,7 @@ interface EventToWrite {
   readonly data: EventData;
 }
 
-/** Writes an event within the transaction under way. */
+/** Writes an event within the transaction under way. Its time is not before that of the job's last event. */
 export function writeEvent(database: SqliteDatabase, event: EventToWrite, now: number): void {
   const { era, last_seq: seq } = nextPlace(database, now);
   database.run(
@@ -22,9 +22,18 @@ export function writeEvent(database: SqliteDatabase, event: EventToWrite, now: n
     event.type,
     event.accountId,
     event.jobId,
-    Math.floor(now),
+    event.jobId === null ? Math.floor(now) : Math.max(Math.floor(now), lastTimeOf(database, event.jobId)),
     JSON.stringify(event.data),
   );
+}
+
+/** The time of the job's last event; 0 for its first one. */
+function lastTimeOf(database: SqliteDatabase, jobId: string): number {
+  const last = database.get(
+    'SELECT at FROM events WHERE job_id = ? ORDER BY era DESC, tx DESC, seq DESC LIMIT 1',
+    jobId,
+  );
+  return Number(last?.at ?? 0);
 }
 
 /** The first event of an opening begins an era. */

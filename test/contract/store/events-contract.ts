@@ -99,6 +99,26 @@ export function eventsContract(holds: Claim<TimedStore>): void {
     },
   );
 
+  holds('gives the events of one job times that never go back, whatever clocks say', async (store) => {
+    const created = await createJob(store, urlsOn('a.test', 4));
+    const { lease, tasks } = await take(store, 'a.test', 1);
+    await store.commit([done(lease, at(tasks, 0))], T0 + 5_000);
+    // The clock was set back, or this transaction began long before the other.
+    const second = await store.claimTasks(lease, 1, T0 + 5_000, []);
+    await store.commit([done(lease, at(second, 0))], T0 + 1_000);
+    await store.cancelJob(created.id, T0 + 2_000);
+    const events = await eventsUntil(store, ends('job.cancelled'), { jobId: created.id });
+    const times = events.map((event) => event.at);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times.at(-1)).toBeGreaterThanOrEqual(T0 + 5_000);
+    expect(types(events).slice(0, 4)).toEqual([
+      'job.created',
+      'job.started',
+      'pages.committed',
+      'pages.committed',
+    ]);
+  });
+
   holds(
     'tells the life of a job in the order of its commits, the end after the last pages',
     async (store) => {

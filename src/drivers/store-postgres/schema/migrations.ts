@@ -7,6 +7,7 @@ import { CREDIT_FUNCTIONS } from './credit-functions.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
 import { DELETION_TABLES, OPERATOR_RETENTION } from './deletion-tables.ts';
 import { EVENT_TABLES } from './event-tables.ts';
+import { EVENT_TIMES } from './event-times.ts';
 import { EXPIRY_TABLES } from './expiry-tables.ts';
 import { EXPORT_TABLES } from './export-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
@@ -83,4 +84,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 18, sql: SNAPSHOT_USAGE },
   { minReader: 18, sql: PRIVATE_SEARCH },
   { minReader: 18, sql: SIGN_IN_TABLES },
+  { minReader: 18, sql: EVENT_TIMES },
 ];
