@@ -5,7 +5,7 @@ import type { Task } from '../model/task.ts';
 import type { Fetched } from './fetch-task.ts';
 import type { Finished } from './finish-task.ts';
 
-/** Is told of what was fetched and is stored as no page, for an archive of everything that a crawl received. */
+/** Gets what was fetched and is stored as no page, for an archive of everything that a crawl received. */
 export interface ExchangeObserver {
   /** Resolves when the observer has it safe; the task ends after that. Never rejects. */
   exchanged(exchange: UnkeptExchange): Promise<void>;
@@ -36,7 +36,7 @@ export type ObservedResponse = Pick<
   'url' | 'finalUrl' | 'statusCode' | 'headers' | 'contentType' | 'body' | 'redirects' | 'redirectedTo'
 >;
 
-/** What the observer is told when the attempt has ended; null when its page is stored, or it is made again. */
+/** What the observer gets when the attempt has ended; null when its page is stored, or it is made again. */
 export function unkeptExchange(
   job: Job,
   task: Task,

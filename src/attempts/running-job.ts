@@ -26,7 +26,7 @@ export interface RunningJob {
   inFlight: number;
   /** Hosts that hold tasks back because the job has as many fetches under way as it may; each is told once. */
   readonly whenFree: Set<() => void>;
-  /** Why robots.txt could not be asked for by the job's own proxy, until a task was told. */
+  /** Why robots.txt could not be asked for by the job's own proxy, until a task ends for that reason. */
   proxyRouteFailure: ErrorCode | null;
   /** How often one of the caller's own proxies was taken. */
   ownTurn: number;

@@ -197,7 +197,7 @@ Exit codes: 0 done · 2 wrong usage · 3 some pages failed · 4 nothing could be
 port · 10 changes found · 130 interrupted. Settings come from SCRAPIFIE_* variables and .env; docs/configuration.md lists them.
 Defaults of options come from scrapifie.yaml; "scrapifie init" writes one.`;
 
-/** Runs one command and says how it ended. Every failure is told on stderr with its code. */
+/** Runs one command and says how it ended. Every failure is written to stderr with its code. */
 export async function run(argv: readonly string[], shell: Shell): Promise<number> {
   let exitCode: number = EXIT.ok;
   try {

@@ -20,7 +20,7 @@ export function createEarlierVersions(store: EarlierStore): EarlierVersions {
   return async (accountId, url, before) => {
     const page = historyUrlOf(url);
     if (page === null) return [];
-    // Only whether a page is one of them is told, so those behind a log-in count as well.
+    // The answer is only whether a page is one of them, so those behind a log-in count as well.
     const query = { accountId, urlKey: page.urlKey, hasPrivate: true, limit: SIGHTINGS };
     const { items } = await store.listSightings(query);
     const lastSeen = new Map<SnapshotId, number>();

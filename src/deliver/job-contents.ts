@@ -6,7 +6,7 @@ import type { Job } from '../model/job.ts';
 import type { Store } from '../ports/store.ts';
 import type { DeliveryEvent } from '../ports/webhook-store.ts';
 
-/** Jobs with more tasks are told by a summary and links. */
+/** The message about a job with more tasks has a summary and links. */
 export const MOST_INLINE_TASKS = 100;
 /** Results that are longer together are not sent along. */
 const MOST_RESULT_BYTES = 4_194_304;

@@ -120,7 +120,7 @@ export class EventListener {
     }
   }
 
-  /** What is true now and was not told; null when there is nothing. */
+  /** The latest state that was not sent yet; null when there is none. */
   #newTidings(): Buffer | null {
     const { progress, log } = this.#options.tail.tidings;
     const isProgressNew = progress.version > this.#progressSeen && progress.bytes.length > 0;

@@ -41,7 +41,7 @@ export interface EventStreamsOptions {
   readonly drainMs?: number;
 }
 
-/** Between two looks at the store for one stream: events are told at most four times a second. */
+/** Between two looks at the store for one stream: events are sent at most four times a second. */
 const JOB_PACE_MS = 250;
 const ACCOUNT_PACE_MS = 500;
 const POLL_MS = 1_000;

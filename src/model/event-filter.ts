@@ -1,6 +1,6 @@
 import { eventSpec, eventsTo, JOB_END_EVENTS } from './event-types.ts';
 
-/** What can be told to webhooks. */
+/** The types of events that webhooks can get. */
 export const WEBHOOK_EVENTS = eventsTo('webhook');
 
 /** `*` is every event, `job.*` every one that begins with `job.`, anything else is one type. */

@@ -35,5 +35,5 @@ export type RunId = Branded<string, 'RunId'>;
 export type ExportId = Branded<string, 'ExportId'>;
 /** UUID v7 shown to clients. */
 export type MonitorId = Branded<string, 'MonitorId'>;
-/** `chg_…`, of one change that a monitor has told. */
+/** `chg_…`, of one change that a monitor has reported. */
 export type ChangeId = Branded<string, 'ChangeId'>;

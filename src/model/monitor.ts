@@ -17,7 +17,7 @@ export interface ChangeRules {
   readonly confirm: number;
   /** How long a page that is gone, empty or almost wholly another has to stay so. */
   readonly settleMs: number;
-  /** Checks in a row that must have failed before the failure is told. */
+  /** Checks in a row that must have failed before the failure is reported. */
   readonly failAfter: number;
   /** Whether what differs at almost every check is left out by itself. */
   readonly learnNoise: boolean;
@@ -69,7 +69,7 @@ export interface SlotValue {
 
 /** What a monitor remembers of one URL. */
 export interface PageState {
-  /** What was told last, or what the page was when the monitor began; null until the page was seen. */
+  /** The content that was reported last, or that the page had when the monitor began; null until the page was seen. */
   readonly baseline: WatchedContent | null;
   readonly title: string | null;
   /** The page that the baseline was last equal to. */
@@ -84,7 +84,7 @@ export interface PageState {
   /** The page has been gone, empty or almost wholly another since then. */
   readonly doubt: Doubt | null;
   readonly trouble: Trouble | null;
-  /** Seen, and not yet told as ADDED. */
+  /** The page was seen, and is not yet reported as ADDED. */
   readonly isNew: boolean;
   /** The body of `source` has the content of the baseline, and there is nothing more to learn about the page. */
   readonly isSettled: boolean;

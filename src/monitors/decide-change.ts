@@ -26,7 +26,7 @@ export type Observation =
 
 export interface PageChange {
   readonly kind: ChangeKind;
-  /** The watched content that was told last, and that of now. They differ. */
+  /** The watched content that was reported last, and the current one. They differ. */
   readonly before: readonly string[];
   readonly after: readonly string[];
   readonly title: string | null;
@@ -38,14 +38,17 @@ export interface Decision {
   /** Null: nothing of the URL is remembered any more. */
   readonly state: PageState | null;
   readonly change: PageChange | null;
-  /** The failure of the page has lasted for long enough, or is over after it was told. */
+  /** The failure of the page has lasted for long enough, or is over after it was reported. */
   readonly trouble: 'failed' | 'recovered' | null;
   readonly reason: string;
   /** Another look at the page soon would help to decide. */
   readonly needsRecheck: boolean;
 }
 
-/** Whether a change is large enough to be told. The first content is the one that was told last, so that small steps add up. */
+/**
+ * Whether a change is large enough to be reported. The first content is the one that was reported last, so that small
+ * steps add up.
+ */
 export type IsWorthTelling = (before: readonly string[], after: readonly string[]) => boolean;
 
 /** Fewer lines cannot be told to be those of another page. */
@@ -131,7 +134,7 @@ function decideAbsence(
   { settleMs }: ChangeRules,
 ): Decision {
   const quiet = { change: null, trouble: null, needsRecheck: false } as const;
-  // What was never told has not to be taken back.
+  // What was never reported need not be taken back.
   if (state.baseline === null || state.isNew) {
     const isKept = state.former.length > 0 && state.baseline === null;
     return { ...quiet, state: isKept ? state : null, reason: kind };
@@ -282,7 +285,7 @@ const isCutOff = ({ differences }: Comparison, total: number): boolean =>
       part === null && to === total && to - from >= LEAST_CUT_LINES && lines.length <= 1,
   );
 
-/** A page that seems to be another is told when it has stayed so for long, and is the same at two checks in a row. */
+/** A page that seems to be another is reported when it has stayed so for long, and is the same at two checks in a row. */
 function decideDoubt(
   state: PageState,
   { content, title, source }: Omit<Content, 'kind'>,

@@ -57,7 +57,7 @@ export interface TaskEndsParts {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Attempts under way have been told to end. */
+  /** Attempts under way were asked to end. */
   readonly aborted: AbortSignal;
   readonly onChange: () => void;
   /** The store says that the lease is lost. */

@@ -42,8 +42,8 @@ export interface Messages {
 }
 export type Topic = keyof Messages;
 
-/** A process of this installation that is alive, as far as it was heard. */
+/** A process of this installation that is alive, as far as this process knows. */
 export type KnownProcess = Messages['process.alive'] & {
-  /** When it was last heard. */
+  /** When its last message arrived. */
   readonly heardAt: number;
 };

@@ -10,7 +10,7 @@ export interface CaptchaSolver {
    * SHUTTING_DOWN after `close`. No message or detail ever has the key of the service in it.
    */
   solve(captcha: Captcha, signal: AbortSignal): Promise<Solution>;
-  /** Says that the site did not accept the solution. A service that takes no such reports is not told; it never fails. */
+  /** Says that the site did not accept the solution. A service that takes no such reports gets none; it never fails. */
   reportBad(solution: Solution): Promise<void>;
   /** The balance of the account, in US dollars. Throws CAPTCHA_UNSOLVED when the service does not say. */
   balance(signal: AbortSignal): Promise<number>;
@@ -20,7 +20,7 @@ export interface CaptchaSolver {
 interface OnPage {
   /** The public key of the widget, as the page has it. */
   readonly siteKey: string;
-  /** Only its origin and path are told to a service: the rest may hold secrets and is not needed. */
+  /** Only its origin and path are sent to a service: the rest may hold secrets and is not needed. */
   readonly pageUrl: string;
 }
 

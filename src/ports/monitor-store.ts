@@ -6,7 +6,7 @@ import type { AccountQuery } from './session-store.ts';
 import type { ListPage } from './store.ts';
 
 /**
- * A part of the store: monitors, what each of them remembers of its pages, and the changes that it has told.
+ * A part of the store: monitors, what each of them remembers of its pages, and the changes that it has reported.
  *
  * A check is the job of a monitor that has ended. It is evaluated once: `recordCheck` stores what the pages are
  * remembered by from now on, the changes and their events in one transaction, and does nothing when the check was recorded

@@ -27,7 +27,7 @@ export interface ScheduleStore {
   updateSchedule(change: ScheduleChange): Promise<Schedule | null>;
   /** Deletes the schedule with its history; its jobs stay. False when there is none. */
   deleteSchedule(account: AccountId, id: ScheduleId): Promise<boolean>;
-  /** Schedules that are due by the store's clock, which is told, those due first at first. */
+  /** Schedules that are due by the store's clock, the earliest first, with the time of that clock. */
   listDueSchedules(limit: number): Promise<{ readonly now: number; readonly items: readonly Schedule[] }>;
   /**
    * Stores what was decided about ticks that are due, and the next tick. False when the schedule has another next tick or

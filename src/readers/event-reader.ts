@@ -17,7 +17,7 @@ export interface EventReader {
   stop(limitMs: number): Promise<void>;
   /** Resolves when everything was read that could be read when this was called, or it was stopped. */
   settle(): Promise<void>;
-  /** How long ago this process heard of the first event that it has not read, or longer; 0: it has read all. */
+  /** How long ago this process learned of the first event that it has not read, or longer; 0: it has read all. */
   lagMs(): number;
 }
 
@@ -79,7 +79,7 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
   /** The event that failed last. */
   let tried = { id: '', times: 0 };
   let isResting = true;
-  /** When the first event was heard of that is not read yet, and when the last one was; null: all is read. */
+  /** When this process learned of the first event that is not read yet, and when of the last one; null: all is read. */
   let heard: { readonly first: number; readonly last: number } | null = null;
   let settling: (() => void)[] = [];
 

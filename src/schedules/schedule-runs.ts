@@ -16,7 +16,7 @@ export interface RunDeps {
   readonly store: Pick<Store, 'listOpenRuns' | 'settleRun' | 'listKeys'>;
   readonly jobs: Pick<Jobs, 'scrape' | 'batch' | 'crawl' | 'cancel'>;
   readonly vault: Vault | null;
-  /** Told of each run that was decided for good; left out: not told. */
+  /** Called with each run that was decided for good. */
   readonly onDecided?: (decision: 'started' | 'skipped' | 'refused', run: ScheduleRun) => void;
 }
 

@@ -152,7 +152,7 @@ export function noteAttributes(attributes: Attributes): void {
   trace.getActiveSpan()?.setAttributes(attributes);
 }
 
-/** Marks the span as failed. Of the error only its code is told: messages may quote what they are about. */
+/** Marks the span as failed. The span gets only the code of the error: messages may quote what they are about. */
 export function noteError(span: Span, error: unknown): void {
   const type = isScrapifieError(error) ? error.code : error instanceof Error ? error.name : 'unknown';
   span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });

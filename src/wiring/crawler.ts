@@ -239,7 +239,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
   };
 }
 
-/** The engine that asks for robots.txt; the observer is told of each file. */
+/** The engine that asks for robots.txt; the observer gets each file. */
 function observedRobots(web: Engine, observerOf: () => ExchangeObserver | null, now: () => number): Engine {
   return {
     name: web.name,

@@ -18,7 +18,7 @@ export interface SearchThreadData {
   readonly blobs: BlobsPlace;
   /** Its work can wait for the rest of the process. */
   readonly isPatient: boolean;
-  /** A damaged file is replaced, and the process is told by notices. */
+  /** A damaged file is replaced, and a notice is sent to the process. */
   readonly mends: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface IndexNotice {
 export interface SearchMending {
   /** The file was damaged and there is a new, empty one. */
   readonly onRebuilt: (error: ScrapifieError) => void;
-  /** The index has to be built anew from the store; told by each thread that opens it. */
+  /** The index has to be built anew from the store; each thread that opens it reports so. */
   readonly onBehind: () => void;
 }
 

@@ -27,7 +27,7 @@ const channel = new ChildChannel({
     home = start.home;
     engines = openEngines(start);
     channel.ready();
-    // Why one does not start is told by the health of the pool.
+    // The health of the pool says why a browser does not start.
     engines.warm().catch(() => undefined);
   },
   async handlerOf(name, blobs) {

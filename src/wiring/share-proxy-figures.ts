@@ -20,7 +20,7 @@ export interface ProxyFigureSharingParts {
 }
 
 const TELL_EVERY_MS = 5_000;
-/** A process that has done nothing meanwhile is told of again after this. */
+/** A process that has done nothing meanwhile is announced again after this. */
 const REPEAT_MS = 30_000;
 /** A process that was not heard of for longer has ended. */
 const KEPT_MS = 90_000;

@@ -49,7 +49,7 @@ export interface CreatedAccount {
 
 /**
  * What the operator does with accounts. Every change is in the audit log, without names: the log outlives the accounts.
- * Every change is told to all processes.
+ * Every change is announced to all processes.
  */
 export interface AccountAdmin {
   /** The first key has the scope `admin`; its secret is returned this one time. CONFLICT when the id is taken. */

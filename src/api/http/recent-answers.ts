@@ -17,9 +17,9 @@ export interface RecentAnswer {
 /** Answers given before, for a time when the truth cannot be asked. */
 export interface RecentAnswers {
   keep(question: AnswerKey, answer: RecentAnswer): void;
-  /** The last answer to exactly this question, or null when there is none or it is too old to be told again. */
+  /** The last answer to exactly this question, or null when there is none or it is too old to be sent again. */
   find(question: AnswerKey): RecentAnswer | null;
-  /** Drops the answer to exactly this question: what it told of is no longer there. */
+  /** Drops the answer to exactly this question: what the answer described no longer exists. */
   drop(question: AnswerKey): void;
   /** Drops all of an account: something that these answers tell of is gone for good. */
   forget(account: AccountId): void;

@@ -148,7 +148,7 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
   refuseRemoteFolder(folder);
   const found = findCrawl(folder, { resume: flags.resume === true, again: flags.ifModified === true });
   const isNew = found === 'new' || found === 'again';
-  // A mistake in the command is told before anything is made.
+  // A mistake in the command is reported before anything is made.
   const command = isNew ? crawlCommandOf(urls, flags) : null;
   const tell = (line: string): void => {
     if (!flags.quiet) shell.stderr.write(`${line}\n`);

@@ -243,7 +243,7 @@ export const withAccountFlags = (command: Command): Command =>
     new Option('--account <id>', 'of another account of the data folder; with --api, the key decides'),
   );
 
-/** Parses what the flags came to; a problem is told under the name of the flag it came from. */
+/** Parses what the flags came to; a problem is reported under the name of the flag it came from. */
 export function parseFlags<T extends z.ZodType>(
   schema: T,
   input: unknown,
@@ -257,7 +257,7 @@ export function parseFlags<T extends z.ZodType>(
   );
 }
 
-/** Does what may find more wrong in a parsed request, such as a pattern; told under the names of flags as well. */
+/** Does what may find more wrong in a parsed request, such as a pattern; reported under the names of flags as well. */
 export function checkFlags(check: () => unknown, flagOf: Readonly<Record<string, string>>): void {
   try {
     check();

@@ -24,7 +24,7 @@ export async function writeOut(
     try {
       await pipeline(Readable.from(inChunks(texts)), shell.stdout, { end: false });
     } catch (error) {
-      // The error of the stream says why; one of the source is told as it is.
+      // The error of the stream says why; an error of the source is reported as it is.
       await outputWritten(shell.stdout);
       throw error;
     }

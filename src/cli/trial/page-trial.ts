@@ -110,7 +110,7 @@ export function createPageTrial(page: OpenPage, { extraction, open, cwd }: Trial
 export const describePage = ({ url, statusCode, title, body }: OpenPage): string =>
   `${url}  ${statusCode ?? ''}  ${body.byteLength} bytes  ${title ?? '(no title)'}\n`;
 
-/** Mistakes are told by the word that was typed. */
+/** A mistake is reported by the word that was typed. */
 const FLAG_OF = {
   'extract.rules.found.css': 'css',
   'extract.rules.found.xpath': 'xpath',

@@ -117,7 +117,7 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
   async function watch(request: IncomingMessage, socket: Duplex, version: string, id: string): Promise<void> {
     const { secret, protocol } = credentialsOf(request);
     const { status, isCrossSite, entry } = await admit(request, version, id, secret);
-    // A browser tells its page nothing about a handshake that was refused; all other refusals are told on the WebSocket.
+    // A browser tells its page nothing about a handshake that was refused; all other refusals are sent on the WebSocket.
     if (isCrossSite) return refuseUpgrade(socket, '403 Forbidden');
     const watched = openWebSocket(request, socket, protocol);
     if (watched === null) return;

@@ -62,7 +62,7 @@ export class Packs {
     mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER });
   }
 
-  /** Writes one frame at the end of this writer's pack. `onNew` is told of a pack before its file exists. */
+  /** Writes one frame at the end of this writer's pack. `onNew` is called with a pack before its file exists. */
   append(members: readonly PackMember[], frame: Uint8Array, onNew: (pack: string) => void): PackPosition[] {
     if (this.#own !== null && this.#own.end >= FULL_PACK_BYTES) {
       // A later sync only covers the pack that is open then.

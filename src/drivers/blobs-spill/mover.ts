@@ -72,7 +72,7 @@ export function createMover({ main, spill, everyMs, isMainThere, onMove }: Mover
   function schedule(): void {
     if (isStopped) return;
     timer = setTimeout(() => {
-      // What failed was told and is tried again with the next pass.
+      // What failed was reported, and is tried again with the next pass.
       void move()
         .catch(() => undefined)
         .finally(schedule);

@@ -78,7 +78,7 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
   });
   try {
     await within(2 * timeoutMs, client.connect());
-    // A wrong number is only told of, and the connection would go on with database 0.
+    // A wrong number of a database is only reported, and the connection would go on with database 0.
     if (lastError !== undefined) throw lastError;
     assertUsable(await within(timeoutMs, client.info()), address, place.kind);
   } catch (error) {

@@ -30,7 +30,7 @@ export interface Table {
 /** The bytes of a file, each chunk asked for when the one before was taken. */
 export type FileBytes = AsyncIterable<Uint8Array>;
 
-/** Writes a table. `onRows` hears how many rows have been taken. */
+/** Writes a table. `onRows` is called with the number of rows that have been taken. */
 export type TableWriter = (table: Table, options: TableOptions) => FileBytes;
 
 /** The tables that a file of `writers/` writes. */

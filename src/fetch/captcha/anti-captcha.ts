@@ -46,7 +46,7 @@ type Answer = z.infer<typeof answerSchema>;
 /** Codes after which the same may work a moment later. */
 const PASSING: ReadonlySet<string> = new Set(['ERROR_NO_SLOT_AVAILABLE', 'ERROR_TOO_MUCH_REQUESTS']);
 
-/** Where bad solutions are told of; of Turnstile nothing is heard. */
+/** Methods to which bad solutions are reported; the service takes no reports about Turnstile. */
 const REPORTS: Readonly<Record<CaptchaKind, string | null>> = {
   'recaptcha-v2': 'reportIncorrectRecaptcha',
   'recaptcha-v3': 'reportIncorrectRecaptcha',

@@ -5,7 +5,7 @@ import { creditsOf, dayOf, MOST_CREDITS, monthOf, startOfMonth } from '../../../
 import type { UsageSum } from '../../../ports/credit-store.ts';
 import type { FirecrawlDeps } from '../firecrawl-deps.ts';
 
-/** What clients are told of an account without a limit: they expect a number. */
+/** The answer for an account without a limit: clients expect a number. */
 const UNLIMITED = MOST_CREDITS;
 const MONTHS_SHOWN = 12;
 const DAY_MS = 86_400_000;

@@ -21,7 +21,7 @@ const LOOKED_AT = 50;
 /** How long after its fetch a page is waited for in the history, which is written behind the crawl. */
 const MOST_WAIT_MS = 10_000;
 const PAUSE_MS = 50;
-/** Texts that differ in more lines than this are told as one replaced by the other, so that no request blocks. */
+/** Texts that differ in more lines than this are reported as one replaced by the other, so that no request blocks. */
 const MOST_EDITS = 2_000;
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
