@@ -306,7 +306,7 @@ it('answers no later request with a page that was scraped with storeInCache: fal
   const { body: batch } = await send('POST', '/v1/batch/scrape', { urls: [`${site}/uncached-too`], ...hide });
   await ended(batch.id);
   expect([await cacheState('/uncached'), await cacheState('/uncached-too')]).toEqual(['miss', 'miss']);
-  // Those two were kept.
+  // The requests of the line before were allowed to keep the two pages.
   expect([await cacheState('/uncached'), await cacheState('/uncached-too')]).toEqual(['hit', 'hit']);
   expect((await ended(first.data.metadata.scrapeId)).options.search).toBeUndefined();
 });

@@ -21,7 +21,7 @@ const mapBody = z.strictObject({
   timeout: z.number().int().min(1_000).max(300_000).default(60_000),
   location: scrapeFields.location,
   headers: scrapeFields.headers,
-  /** Of v1: URLs below the path of `url` only. */
+  /** An option of v1: only URLs below the path of `url` are wanted. */
   filterByPath: z.boolean().default(false),
   ...bodyFields,
 });
