@@ -7,7 +7,8 @@ import type { Page, PageRecord } from '../model/page.ts';
 import type { FoundBy, LedgerEntry } from '../model/task.ts';
 import { planSentence } from '../plan/ladder/plan-words.ts';
 import { BREAKER, probeAt } from '../politeness/breaker.ts';
-import type { BreakerState, FoundTask, HostView } from '../ports/store.ts';
+import type { HostView } from '../ports/host-view.ts';
+import type { BreakerState, FoundTask } from '../ports/store.ts';
 import { ruleSentence, stopSentence } from './rule-words.ts';
 import { holdSentence } from './waiting.ts';
 

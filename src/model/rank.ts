@@ -6,7 +6,9 @@ const DELAY_PER_DOUBLING_MS = 15_000;
 export const MAX_RANK_DELAY_MS = 300_000;
 
 /**
- * The moment (epoch milliseconds, a whole number) at which a task is due for service; the lowest is served first.
+ * The moment (epoch milliseconds, a whole number) at which a task is due for service. Hosts that wait for a worker are taken by
+ * their best rank, and of one job the task with the lowest is served first; between accounts and jobs on one host `turns.ts`
+ * decides.
  *
  * Single scrapes are due at once, before everything else: a client waits for the answer. All others are due the
  * later, the larger their job: of jobs that came together the smaller goes first. Because the delay has a maximum,

@@ -693,9 +693,9 @@ describe('the bytes in flight', () => {
     const slots = createSlots(4, budget);
     const watched: Slots = {
       ...slots,
-      whenFree(listener) {
+      whenFree(listener, account) {
         asked.push(listener);
-        slots.whenFree(listener);
+        slots.whenFree(listener, account);
       },
     };
     const engine = testEngine({});
@@ -793,9 +793,9 @@ describe('the places of the process', () => {
       take: slots.take,
       give: slots.give,
       decline: slots.decline,
-      whenFree(listener) {
+      whenFree(listener, account) {
         asked += 1;
-        slots.whenFree(listener);
+        slots.whenFree(listener, account);
       },
       get taken() {
         return slots.taken;

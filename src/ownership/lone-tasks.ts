@@ -66,6 +66,7 @@ export function createLoneTasks(parts: LoneTaskParts): LoneTasks {
       const isSoon = decision.kind === 'wait' && decision.until <= now() + LONGEST_GATE_MS;
       const isCrowded = decision.kind === 'wait' && decision.until === Number.POSITIVE_INFINITY;
       if (decision.kind !== 'go' && !isSoon && !isCrowded) return decision.until - now();
+      mailbox.served(claimed);
       mailbox.remove(claimed);
       isFree = false;
       const turn = takeTurn(claimed).then((hasRun) => {

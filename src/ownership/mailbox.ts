@@ -4,6 +4,7 @@ import type { JobId, JobSeq } from '../model/ids.ts';
 import { hasDiedTooOften, mustRunAlone } from '../model/interruptions.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
+import { compareTurns, inTurn, NO_TURNS, type Queued, type Turns, turnsAfter } from '../model/turns.ts';
 import { type Logger, levelOfError } from '../observe/logger.ts';
 import { probeRank } from '../politeness/breaker.ts';
 import type { BreakerState, HostLease, HostStore } from '../ports/store.ts';
@@ -22,11 +23,15 @@ export interface Mailbox {
   /**
    * The next task whose job may start one more and is not held back; it stays in the mailbox until `remove`. Tasks that
    * must run alone come last, those with the fewest deaths first, and only with `canRunAlone`. While the quarantine is
-   * closed there are no others. Those with the best rank come first; while the breaker of the host is not closed, those
-   * that are the best probes.
+   * closed there are no others. Accounts and their jobs take turns (`compareTurns`), and within a job those with the best
+   * rank come first; while the breaker of the host is not closed, those that are the best probes.
    */
   next(canRunAlone: boolean, breaker: BreakerState): ClaimedTask | null;
   remove(claimed: ClaimedTask): void;
+  /** The task is fetched: its account and its job have had their turn. */
+  served(claimed: ClaimedTask): void;
+  /** What the host has served last, for the next owner; undefined while tasks of one job alone were served. */
+  readonly turns: Turns | undefined;
   /** The task could not start after all. */
   putBack(claimed: ClaimedTask): void;
   /** The job has to wait for something that other jobs of the host need not wait for: theirs come first. */
@@ -77,17 +82,22 @@ export function createMailbox(parts: MailboxParts): Mailbox {
   let claimedTasks: ClaimedTask[] = [];
   /** The jobs of the claimed tasks: a crawl has hundreds of tasks in hand, and is looked at twice for each page. */
   const jobsInHand = new Map<RunningJob, JobInHand>();
+  /** Jobs in hand by the lines that take turns: the single scrapes of an account, and each of its other jobs. */
+  const linesInHand = new Map<string, number>();
   /** Jobs that are held back, with the time until then. Bounded by the claimed tasks. */
   const heldBack = new Map<RunningJob, number>();
   let isRefilling = false;
   /** The store had nothing more beside these jobs, which could not start more then; null: unknown. */
   let dryBeside: readonly JobSeq[] | null = null;
+  let turns = lease.state.turns ?? NO_TURNS;
+  /** Tasks of several accounts or jobs were in hand, here or under an earlier owner. */
+  let isShared = lease.state.turns !== undefined;
   /** How often new tasks were announced: a claim that was under way meanwhile may have missed them. */
   let announcements = 0;
 
   async function claim(limit: number, capped: readonly JobSeq[]): Promise<void> {
     const announcementsBefore = announcements;
-    const tasks = await store.claimTasks(lease, limit, capped);
+    const tasks = await store.claimTasks(lease, limit, capped, turnsInHand());
     const claimedAt = now();
     // Together, because each look at the store may wait for a commit; single scrapes are all of different jobs.
     const owners = await Promise.all(tasks.map((task) => jobs.peek(task.jobId) ?? jobs.get(task.jobId)));
@@ -106,8 +116,27 @@ export function createMailbox(parts: MailboxParts): Mailbox {
     const ofJob = jobsInHand.get(running) ?? { jobSeq: task.jobSeq, tasks: 0, alone: 0 };
     ofJob.tasks += by;
     if (!isOrdinary(task)) ofJob.alone += by;
+    const isNew = !jobsInHand.has(running);
     if (ofJob.tasks === 0) jobsInHand.delete(running);
     else jobsInHand.set(running, ofJob);
+    if (isNew || ofJob.tasks === 0) countLine(queuedOf({ task, running }), ofJob.tasks === 0 ? -1 : 1);
+  }
+
+  function countLine({ accountId, jobSeq, isScrape }: Queued, by: 1 | -1): void {
+    const name = `${isScrape ? 0 : jobSeq} ${accountId}`;
+    const jobs = (linesInHand.get(name) ?? 0) + by;
+    if (jobs === 0) linesInHand.delete(name);
+    else linesInHand.set(name, jobs);
+    isShared ||= linesInHand.size > 1;
+  }
+
+  /** The turns as they are when the tasks in hand are served: the store goes on from there. */
+  function turnsInHand(): Turns {
+    if (linesInHand.size <= 1) {
+      const [first] = claimedTasks;
+      return first === undefined ? turns : turnsAfter(turns, queuedOf(first));
+    }
+    return inTurn(claimedTasks.map(queuedOf), turns).reduce(turnsAfter, turns);
   }
 
   /** False: every task in hand is of a job that may not start one, so no task need be looked at. */
@@ -122,6 +151,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
   function find(canRunAlone: boolean, breaker: BreakerState): ClaimedTask | null {
     const { isOpen } = quarantine;
     let lone: ClaimedTask | null = null;
+    const hasOneLine = linesInHand.size === 1;
     let first: ClaimedTask | null = null;
     let firstRank = Number.POSITIVE_INFINITY;
     for (const claimed of claimedTasks) {
@@ -129,7 +159,11 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       if (heldBack.has(running)) continue;
       if (hasDiedTooOften(task)) return claimed;
       if (isOpen && canRunBeside(task, running)) {
-        if (breaker.phase === 'closed') return claimed;
+        if (breaker.phase === 'closed') {
+          if (hasOneLine) return claimed;
+          if (first === null || compareTurns(queuedOf(claimed), queuedOf(first), turns) < 0) first = claimed;
+          continue;
+        }
         const rank = probeRank(breaker, task.atUrl, task.trace.length);
         if (first === null || rank < firstRank) [first, firstRank] = [claimed, rank];
       } else if (canRunAlone && mustRunAlone(task) && (lone === null || byDeaths(claimed, lone) < 0))
@@ -152,6 +186,12 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       if (at < 0) return;
       claimedTasks.splice(at, 1);
       count(claimed, -1);
+    },
+    served(claimed) {
+      turns = turnsAfter(turns, queuedOf(claimed));
+    },
+    get turns() {
+      return isShared ? turns : undefined;
     },
     putBack(claimed) {
       claimedTasks.push(claimed);
@@ -208,6 +248,12 @@ export function createMailbox(parts: MailboxParts): Mailbox {
     },
   };
 }
+
+const queuedOf = ({ task, running: { job } }: ClaimedTask): Queued => ({
+  accountId: job.accountId,
+  jobSeq: task.jobSeq,
+  isScrape: job.kind === 'scrape',
+});
 
 /** The job has as many fetches under way as it may. */
 function isCapped({ job, inFlight }: RunningJob): boolean {

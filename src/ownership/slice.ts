@@ -145,6 +145,11 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   });
   const isStopping = () => stopper.signal.aborted;
 
+  const stateToStore = (): HostState => {
+    const { turns } = mailbox;
+    return turns === undefined ? access.stateToStore() : { ...access.stateToStore(), turns };
+  };
+
   function signal(): void {
     wakeUp?.();
     wakeUp = null;
@@ -208,7 +213,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
         const until = Math.max(access.heldUntil, faultHoldUntil);
         const notBefore = until > now() ? Math.ceil(until) : 0;
         const how = { hold: access.hold, faultHoldUntil, hasWorked: ends.hasWorked };
-        await store.releaseHost(lease, stateAtRelease(access.stateToStore(), how), notBefore);
+        await store.releaseHost(lease, stateAtRelease(stateToStore(), how), notBefore);
         heldJobs = notBefore > 0 ? mailbox.jobs() : [];
         return;
       } catch (error) {
@@ -289,9 +294,9 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
 
   /** Takes a slot and the gate's admission and starts the task; else returns the time until it may start. */
   function startOne(claimed: ClaimedTask): number | null {
-    if (!slots.take()) {
+    if (!slots.take(signal)) {
       wantsSlot = true;
-      slots.whenFree(signal);
+      slots.whenFree(signal, claimed.running.job.accountId);
       return WHEN_SIGNALLED;
     }
     let isStarted = false;
@@ -302,6 +307,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     } finally {
       if (!isStarted) slots.give();
     }
+    mailbox.served(claimed);
     mailbox.remove(claimed);
     start(claimed);
     return null;
@@ -365,7 +371,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   return {
     lease,
     get state() {
-      return access.stateToStore();
+      return stateToStore();
     },
     get isLost() {
       return isLost;

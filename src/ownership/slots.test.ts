@@ -9,7 +9,12 @@ function full(places: number) {
   for (let n = 0; n < places; n += 1) slots.take();
   const told: string[] = [];
   const listener = (name: string) => () => void told.push(name);
-  return { slots, told, listener };
+  /** The place that is kept for the listener is taken, and given back. */
+  const use = (one: () => void) => {
+    expect(slots.take(one)).toBe(true);
+    slots.give();
+  };
+  return { slots, told, listener, use };
 }
 
 describe('slots', () => {
@@ -21,23 +26,49 @@ describe('slots', () => {
   });
 
   it('when one becomes free, whoever waited longest is told, once', () => {
-    const { slots, told, listener } = full(1);
-    slots.whenFree(listener('first'));
-    slots.whenFree(listener('second'));
+    const { slots, told, listener, use } = full(1);
+    const [first, second] = [listener('first'), listener('second')];
+    slots.whenFree(first, 'a');
+    slots.whenFree(second, 'a');
     slots.give();
     expect(told).toEqual(['first']);
-    slots.take();
-    slots.give();
-    slots.take();
-    slots.give();
+    use(first);
+    use(second);
     expect(told).toEqual(['first', 'second']);
+    expect([slots.take(), slots.taken]).toEqual([true, 1]);
+  });
+
+  it('accounts take turns, however many hosts of each wait', () => {
+    const { slots, told, listener, use } = full(1);
+    const listeners = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1'].map((name) => {
+      const one = listener(name);
+      slots.whenFree(one, name.charAt(0));
+      return [name, one] as const;
+    });
+    slots.give();
+    for (let used = 0; used < listeners.length; used += 1)
+      use(new Map(listeners).get(told.at(-1) ?? '') as () => void);
+    expect(told).toEqual(['a1', 'b1', 'c1', 'a2', 'a3', 'a4']);
+  });
+
+  it('a place that a listener was called for is kept for it', () => {
+    const { slots, listener } = full(2);
+    const [waiting, quick] = [listener('waiting'), listener('quick')];
+    slots.whenFree(waiting, 'a');
+    slots.give();
+    expect([slots.take(quick), slots.take(), slots.take(waiting), slots.taken]).toEqual([
+      false,
+      false,
+      true,
+      2,
+    ]);
   });
 
   it('a listener that asks twice is told once', () => {
     const { slots, told, listener } = full(2);
     const again = listener('it');
-    slots.whenFree(again);
-    slots.whenFree(again);
+    slots.whenFree(again, 'a');
+    slots.whenFree(again, 'a');
     slots.give();
     slots.give();
     expect(told).toEqual(['it']);
@@ -46,8 +77,8 @@ describe('slots', () => {
   it('a free place that the one told does not want goes to the next', () => {
     const { slots, told, listener } = full(1);
     const first = listener('first');
-    slots.whenFree(first);
-    slots.whenFree(listener('second'));
+    slots.whenFree(first, 'a');
+    slots.whenFree(listener('second'), 'a');
     slots.give();
     slots.decline(first);
     expect(told).toEqual(['first', 'second']);
@@ -56,8 +87,8 @@ describe('slots', () => {
   it('whoever has gone is not told, and takes no wake-up away from others', () => {
     const { slots, told, listener } = full(1);
     const gone = listener('gone');
-    slots.whenFree(gone);
-    slots.whenFree(listener('patient'));
+    slots.whenFree(gone, 'a');
+    slots.whenFree(listener('patient'), 'b');
     slots.decline(gone);
     expect(told).toEqual([]);
     slots.give();
@@ -73,7 +104,7 @@ describe('slots', () => {
         const wants = new Set<number>();
         const tell = Array.from({ length: 6 }, (_, who) => () => {
           waiting.delete(who);
-          if (wants.has(who)) slots.take();
+          if (wants.has(who)) expect(slots.take(tell[who])).toBe(true);
           else slots.decline(tell[who] as () => void);
         });
         for (const { who, wants: isWanted } of steps) {
@@ -82,9 +113,9 @@ describe('slots', () => {
             if (slots.taken > 0) slots.give();
           } else {
             wants.add(who);
-            if (!slots.take()) {
+            if (!slots.take(tell[who])) {
               waiting.add(who);
-              slots.whenFree(tell[who] as () => void);
+              slots.whenFree(tell[who] as () => void, who % 2 === 0 ? 'even' : 'odd');
             }
           }
           expect(slots.taken).toBeLessThanOrEqual(places);
@@ -100,10 +131,12 @@ describe('slots', () => {
     const held = budget.open();
     held.take(90);
     const told: string[] = [];
-    for (const name of ['first', 'second', 'third', 'fourth']) slots.whenFree(() => void told.push(name));
+    for (const name of ['first', 'second', 'third', 'fourth'])
+      slots.whenFree(() => void told.push(name), 'a');
     expect([slots.take(), slots.taken]).toEqual([false, 0]);
     held.close();
+    // Each of these places is kept for its listener.
     expect(told).toEqual(['first', 'second', 'third']);
-    expect(slots.take()).toBe(true);
+    expect(slots.take()).toBe(false);
   });
 });

@@ -16,6 +16,7 @@ import type { Budgets, Job, JobKind, JobStatus, NewJob, Pace } from '../model/jo
 import type { NewPage, Page } from '../model/page.ts';
 import type { SentRequests } from '../model/sent-requests.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { Turns } from '../model/turns.ts';
 import type { AccountDeletionStore } from './account-deletion-store.ts';
 import type { AccountRecordStore } from './account-store.ts';
 import type { AnswerStore } from './answer-store.ts';
@@ -24,6 +25,7 @@ import type { AuditStore } from './audit-store.ts';
 import type { CreditStore } from './credit-store.ts';
 import type { DerivedStore } from './derived-store.ts';
 import type { EventStore } from './event-store.ts';
+import type { HostView } from './host-view.ts';
 import type { OptOutStore } from './opt-out-store.ts';
 import type { OwnerRequestStore } from './owner-request-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
@@ -204,11 +206,17 @@ export interface HostStore extends OptOutStore, WorkloadStore {
    */
   releaseAllHosts(): Promise<number>;
   /**
-   * Claims up to `limit` due tasks of the host, best rank first. Jobs that are over, at their page budget or in
+   * Claims up to `limit` due tasks of the host: those that are served next after `turns` (`model/turns.ts`), of a job best
+   * rank first; the answer orders tasks of one job only. Jobs that are over, at their page budget or in
    * `exceptJobs` are passed over, and what accounts cannot pay for (`CreditStore`) or have no place for (`AccountRecordStore`).
    * A job with nothing claimed that cannot pay is stopped with CREDITS_EXHAUSTED. Empty when nothing is due or the lease is lost.
    */
-  claimTasks(lease: LeaseRef, limit: number, exceptJobs: readonly JobSeq[]): Promise<readonly Task[]>;
+  claimTasks(
+    lease: LeaseRef,
+    limit: number,
+    exceptJobs: readonly JobSeq[],
+    turns?: Turns,
+  ): Promise<readonly Task[]>;
   /**
    * Records that the work on a claimed task begins, and whether it is alone: no other task is under way in the process of
    * the owner. Owners call it for tasks with interruptions, before anything of the task is fetched; for the others the
@@ -216,7 +224,10 @@ export interface HostStore extends OptOutStore, WorkloadStore {
    */
   startTask(lease: LeaseRef, task: TaskId, isAlone: boolean): Promise<boolean>;
   getHost(key: HostKey): Promise<HostView | null>;
-  listHosts(query: HostQuery): Promise<ListPage<HostView>>;
+  listHosts(query: {
+    readonly cursor?: string | undefined;
+    readonly limit: number;
+  }): Promise<ListPage<HostView>>;
   getRobots(origin: string): Promise<RobotsEntry | null>;
   putRobots(entry: RobotsEntry): Promise<void>;
 }
@@ -284,11 +295,6 @@ export interface FoundTask {
   readonly readyAt: number | null;
 }
 
-export interface HostQuery {
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
-
 export interface HostOffer {
   readonly key: HostKey;
   readonly rank: number;
@@ -331,6 +337,8 @@ export interface HostState {
   readonly hold?: HostHold;
   /** Requests sent within the last hour; missing when there were none. */
   readonly sent?: SentRequests;
+  /** Which accounts and jobs were served last; missing while tasks of one job alone were. */
+  readonly turns?: Turns;
 }
 
 export interface BreakerState {
@@ -345,14 +353,6 @@ export interface BreakerState {
   readonly answeredAt?: number;
   readonly openedAt: number;
   readonly isProbing: boolean;
-}
-
-export interface HostView {
-  readonly key: HostKey;
-  readonly state: HostState;
-  readonly ready: number;
-  readonly owner: string | null;
-  readonly nextAt: number | null;
 }
 
 /** How one claimed task ended, or goes on. */

@@ -1,5 +1,6 @@
 import type { HostId, Incarnation, JobId, JobSeq } from '../../model/ids.ts';
 import type { Task } from '../../model/task.ts';
+import { NO_TURNS } from '../../model/turns.ts';
 import type { HostStore } from '../../ports/store.ts';
 import {
   cursorOf,
@@ -114,13 +115,14 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
       );
     },
 
-    async claimTasks(lease, limit, exceptJobs) {
+    async claimTasks(lease, limit, exceptJobs, turns = NO_TURNS) {
       const claimed: Task[] = [];
       const passedOver: JobSeq[] = [...exceptJobs];
+      const turnsText = jsonParameter(turns);
       for (;;) {
         const rows = await database.query(
-          `SELECT * FROM claim_bounded($1, lease_epoch($2, $5), $3, ${NOW}, $4)`,
-          [lease.hostId, lease.epoch, limit - claimed.length, passedOver, lease.incarnation],
+          `SELECT * FROM claim_in_turn($1, lease_epoch($2, $5), $3, ${NOW}, $4, $6)`,
+          [lease.hostId, lease.epoch, limit - claimed.length, passedOver, lease.incarnation, turnsText],
         );
         const [tasks, full] = [rows.filter(({ id }) => id !== null), rows.filter(({ id }) => id === null)];
         for (const row of tasks) {

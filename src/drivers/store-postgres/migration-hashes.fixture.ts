@@ -31,4 +31,5 @@ export const POSTGRES_MIGRATION_HASHES: readonly string[] = [
   '293db5bcce566a48',
   '5dd4d48a99fd4b6c',
   '78ccbfd430786ca9',
+  '048253854c66faa7',
 ];

@@ -18,6 +18,7 @@ import type { Job, JobKind, JobOptions, JobStatus } from '../../model/job.ts';
 import type { Page } from '../../model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../model/task.ts';
 import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
+import type { HostView } from '../../ports/host-view.ts';
 import type { OptOut } from '../../ports/opt-out-store.ts';
 import type { OwnerRequest, ProofMethod } from '../../ports/owner-request-store.ts';
 import type { RobotsEntry } from '../../ports/robots-entry.ts';
@@ -28,7 +29,7 @@ import type {
   StoredCredential,
   StoredSession,
 } from '../../ports/session-store.ts';
-import type { FoundTask, HostState, HostView } from '../../ports/store.ts';
+import type { FoundTask, HostState } from '../../ports/store.ts';
 import type { StoredPage } from '../../ports/stored-page.ts';
 import type { TaskWait } from '../../ports/task-wait.ts';
 import { EXPIRED_KINDS, expiredKindsOf, expiredPartsOf } from './expiry.ts';

@@ -1,12 +1,14 @@
 import { CREDITS_EXHAUSTED } from '../../model/credits.ts';
 import type { JobId, JobSeq } from '../../model/ids.ts';
 import type { Task } from '../../model/task.ts';
+import type { Turns } from '../../model/turns.ts';
 import type { LeaseRef } from '../../ports/store.ts';
 import { spareFor } from '../store-rows/credit-rows.ts';
 import { taskOf } from '../store-rows/rows.ts';
 import { placesOf } from './account-places.ts';
 import { hold, type Purse, purseOf } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
+import { dueTasks } from './due-tasks.ts';
 import { writeJobEvent } from './event-log.ts';
 import { settleJob, stopJob } from './job-life.ts';
 import { createTally } from './tally.ts';
@@ -27,9 +29,9 @@ export function claimTasks(
   lease: LeaseRef,
   limit: number,
   exceptJobs: readonly JobSeq[],
+  turns: Turns,
   now: number,
 ): readonly Task[] {
-  const passedOver = [...exceptJobs];
   const claimed: Task[] = [];
   const jobs = new Map<JobSeq, JobBudget>();
   /** What accounts have left for other claims. */
@@ -38,19 +40,12 @@ export function claimTasks(
   const tally = createTally();
   /** Jobs of which a task was left for want of credits; others were left for other reasons, and wait. */
   const unpaid = new Set<JobSeq>();
+  const due = dueTasks(database, lease.hostId, turns);
+  const passedOver = new Set<JobSeq>(exceptJobs);
   // A job at its page budget is found out by its surplus; then the host is asked again without that job.
-  for (let isShort = true; isShort && claimed.length < limit; ) {
-    isShort = false;
-    const rows = database.all(
-      `SELECT id, job_seq, kind, url, at_url, hops, url_key, depth, attempts, trace, interruptions,
-         lone_interruptions
-       FROM tasks
-       WHERE host_id = ? AND state = 'ready' AND job_seq NOT IN (SELECT value FROM json_each(?))
-       ORDER BY rank, id LIMIT ?`,
-      lease.hostId,
-      JSON.stringify(passedOver),
-      limit - claimed.length,
-    );
+  for (let isOver = false; !isOver && claimed.length < limit; ) {
+    const { rows, isAll } = due.next(limit - claimed.length, passedOver);
+    isOver = isAll;
     for (const row of rows) {
       const seq = Number(row.job_seq) as JobSeq;
       const job = jobs.get(seq) ?? budgetOf(database, seq, now);
@@ -60,22 +55,22 @@ export function claimTasks(
       const isOverBudget = isPage && delta.claimedPages >= job.pagesLeft;
       if (!isOverBudget && !places.has(job.accountId)) {
         // All jobs of the account have to wait, so that the others of the host do not.
-        const full = new Set([...passedOver, ...places.jobsOf(job.accountId)]);
-        passedOver.splice(0, passedOver.length, ...full);
-        isShort = true;
+        for (const one of places.jobsOf(job.accountId)) passedOver.add(one);
+        isOver = false;
         continue;
       }
       const isUnpaid = !isOverBudget && !canPay(job, delta.claimed + 1, free);
       if (isUnpaid) unpaid.add(seq);
       if (isOverBudget || isUnpaid) {
-        if (!passedOver.includes(seq)) passedOver.push(seq);
-        isShort = true;
+        passedOver.add(seq);
+        isOver = false;
         continue;
       }
       places.take(job.accountId);
       delta.claimed += 1;
       if (isPage) delta.claimedPages += 1;
       database.run(`UPDATE tasks SET state = 'claimed', epoch = ? WHERE id = ?`, lease.epoch, Number(row.id));
+      due.served(row);
       const task = taskOf(row, job.id);
       claimed.push(places.isBounded(job.accountId) ? { ...task, isBounded: true } : task);
     }

@@ -1,4 +1,5 @@
 import type { HostId, HostKey, Incarnation, JobSeq } from '../../model/ids.ts';
+import { NO_TURNS } from '../../model/turns.ts';
 import type { HostStore } from '../../ports/store.ts';
 import {
   cursorOf,
@@ -12,6 +13,7 @@ import {
 } from '../store-rows/rows.ts';
 import { claimTasks } from './claims.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { bestReadyRank } from './due-tasks.ts';
 import { settleJob } from './job-life.ts';
 import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
@@ -32,12 +34,6 @@ export function createSqliteHostStore(
       now(),
     );
   }
-
-  const firstReady = (host: HostId) =>
-    database.get(
-      `SELECT rank FROM tasks WHERE host_id = ? AND state = 'ready' ORDER BY rank, id LIMIT 1`,
-      host,
-    );
 
   /** When a host without an owner has work again: at its next retry, or never. */
   function nextDue(host: HostId): number | null {
@@ -101,8 +97,8 @@ export function createSqliteHostStore(
       }
       if (isTakenOver) settleReturned(host);
       promote(host);
-      const first = firstReady(host);
-      if (first === undefined) {
+      const best = bestReadyRank(database, host);
+      if (best === null) {
         const due = nextDue(host);
         // An expired lease ends here for good: the process that wakes the host may use a time from before its end.
         database.run(
@@ -121,7 +117,7 @@ export function createSqliteHostStore(
         incarnation,
         now() + leaseMs,
         now() + leaseMs,
-        Number(first.rank),
+        best,
         host,
       );
       return {
@@ -154,8 +150,8 @@ export function createSqliteHostStore(
       if (!holds(database, incarnation, lease)) return;
       settleReturned(lease.hostId);
       promote(lease.hostId);
-      const first = firstReady(lease.hostId);
-      const due = first === undefined ? nextDue(lease.hostId) : now();
+      const best = bestReadyRank(database, lease.hostId);
+      const due = best === null ? nextDue(lease.hostId) : now();
       // Tasks that were held back for their account are offered later, unless others come.
       database.run(
         `UPDATE hosts SET owner = NULL, state = ?, blocked_until = ?, next_at = max(?, iif(?, coalesce(held_until, 0), 0)),
@@ -163,8 +159,8 @@ export function createSqliteHostStore(
         JSON.stringify(state),
         notBefore,
         due === null ? null : Math.max(due, notBefore),
-        first === undefined ? 0 : 1,
-        first === undefined ? (due ?? IDLE_RANK) : Number(first.rank),
+        best === null ? 0 : 1,
+        best ?? due ?? IDLE_RANK,
         lease.hostId,
       );
     },
@@ -190,10 +186,10 @@ export function createSqliteHostStore(
       );
     },
 
-    claimTasks(lease, limit, exceptJobs) {
+    claimTasks(lease, limit, exceptJobs, turns) {
       if (!holds(database, incarnation, lease)) return [];
       promote(lease.hostId);
-      return claimTasks(database, lease, limit, exceptJobs, now());
+      return claimTasks(database, lease, limit, exceptJobs, turns ?? NO_TURNS, now());
     },
 
     startTask(lease, task, isAlone) {

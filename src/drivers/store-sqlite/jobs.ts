@@ -121,7 +121,8 @@ export function createSqliteJobStore(
       }
       const tally = createTally();
       const mailboxes = createMailboxes(database, hostIds);
-      mailboxes.add({ seq, kind: job.kind, size: tasks.length, intake: 'open' }, tasks, tally, now);
+      const { accountId, kind } = job;
+      mailboxes.add({ seq, accountId, kind, size: tasks.length, intake: 'open' }, tasks, tally, now);
       tally.of(seq);
       const offers = mailboxes.flush(now);
       settleJob(database, tally, now);

@@ -14,7 +14,6 @@ import { createUsageTally } from './usage.ts';
 interface LedgerJob extends JobRef {
   readonly isCancelled: boolean;
   readonly stopReason: string | null;
-  readonly accountId: string;
 }
 
 export function createSqliteLedgerStore(

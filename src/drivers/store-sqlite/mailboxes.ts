@@ -9,6 +9,7 @@ import { createTally, type JobTally } from './tally.ts';
 
 export interface JobRef {
   readonly seq: JobSeq;
+  readonly accountId: string;
   readonly kind: JobKind;
   /** Tasks the job is known to have: bigger jobs wait longer. */
   readonly size: number;
@@ -81,8 +82,9 @@ export function createMailboxes(database: SqliteDatabase, ids: Map<HostKey, Host
       const host = hostIdOf(task.hostKey);
       const isNew = database.run(
         `INSERT OR IGNORE INTO tasks
-           (job_seq, host_id, kind, state, rank, depth, found_by, found_on, url_key, url, rule, created_at, finished_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           (job_seq, host_id, kind, state, rank, depth, found_by, found_on, url_key, url, rule, created_at, finished_at,
+            account_id)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         job.seq,
         host,
         task.kind,
@@ -96,6 +98,7 @@ export function createMailboxes(database: SqliteDatabase, ids: Map<HostKey, Host
         rule,
         now,
         state === 'ready' ? null : now,
+        job.accountId,
       );
       if (isNew === 0) {
         if (state === 'ready' && overturn(job.seq, task, rank)) {

@@ -29,4 +29,5 @@ export const SQLITE_MIGRATION_HASHES: readonly string[] = [
   'd5dd26e32cdcfe36',
   '6081e1e14286a715',
   '8a12927f6bce0553',
+  'e85dfef70792e578',
 ];

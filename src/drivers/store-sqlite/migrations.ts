@@ -4,6 +4,7 @@ import { SQLITE_ANSWER_TABLES } from './answer-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { SQLITE_CREDIT_TABLES } from './credit-tables.ts';
 import { SQLITE_DELETION_TABLES, SQLITE_OPERATOR_RETENTION } from './deletion-tables.ts';
+import { SQLITE_TURN_TABLES } from './due-tasks.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
 import { SQLITE_EXPORT_TABLES } from './export-tables.ts';
@@ -274,4 +275,5 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_MONITOR_TABLES,
   SQLITE_SNAPSHOT_USAGE,
   SQLITE_SIGN_IN_TABLES,
+  SQLITE_TURN_TABLES,
 ];

@@ -1,4 +1,7 @@
 import { expect } from 'vitest';
+import type { AccountId } from '../../../src/model/ids.ts';
+import type { Job } from '../../../src/model/job.ts';
+import { inTurn, NO_TURNS, type Queued, type Turns, turnsAfter } from '../../../src/model/turns.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,
@@ -14,6 +17,12 @@ import {
   urlsOn,
 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
+
+async function addAccount(store: TimedStore, id: string): Promise<AccountId> {
+  const limits = { requestsPerMinute: null, concurrentPages: null, openUrls: null, storedBytes: null };
+  await store.createAccount({ id: id as AccountId, name: id, plan: 'custom', limits }, null);
+  return id as AccountId;
+}
 
 /** Which tasks an owner gets, in what order. */
 export function claimsContract(holds: Claim<TimedStore>): void {
@@ -79,19 +88,83 @@ export function claimsContract(holds: Claim<TimedStore>): void {
     expect(tasks.map((task) => task.url)).toEqual(['https://a.test/scraped']);
   });
 
-  holds('claims small jobs before big ones that came at the same time', async (store) => {
-    await createJob(
-      store,
-      urlsOn('a.test', 2_000).map((url) => `${url}/big`),
-      { kind: 'crawl' },
-    );
-    await createJob(
-      store,
-      urlsOn('a.test', 3).map((url) => `${url}/small`),
-      { kind: 'batch' },
-    );
-    const { tasks } = await take(store, 'a.test', 4);
-    expect(tasks.map((task) => task.url.split('/').at(-1))).toEqual(['small', 'small', 'small', 'big']);
+  holds('lets the jobs of an account take turns, however many tasks each has', async (store) => {
+    const sizes = [300, 3, 300];
+    const jobs: Job[] = [];
+    for (const [at, size] of sizes.entries()) {
+      const urls = urlsOn('a.test', size).map((url) => `${url}/${at}`);
+      jobs.push(await createJob(store, urls, { kind: at === 1 ? 'batch' : 'crawl', at: T0 + at }));
+    }
+    const { lease, tasks } = await take(store, 'a.test', 9, T0 + 9);
+    for (const { id } of jobs) expect(tasks.filter(({ jobId }) => jobId === id)).toHaveLength(3);
+    const last = at(jobs, 0);
+    const turns: Turns = { account: 'default', lines: { default: [Number(last.seq), false] } };
+    const [next] = await store.claimTasks(lease, 1, T0 + 9, [], turns);
+    // The small job is done, so the big one that was not served last is next.
+    expect(next?.jobId).toBe(at(jobs, 2).id);
+  });
+
+  holds('lets accounts take turns, however many jobs and tasks each has', async (store) => {
+    const other = await addAccount(store, 'account-b');
+    for (let job = 0; job < 5; job += 1) {
+      const urls = urlsOn('a.test', 50).map((url) => `${url}/${job}`);
+      await createJob(store, urls, { at: T0 - 1_000_000 });
+      await createJob(store, [`https://a.test/single/${job}`], { kind: 'scrape', at: T0 - 1_000_000 });
+    }
+    const theirs = await createJob(store, urlsOn('a.test', 20), { accountId: other });
+    const { lease, tasks } = await take(store, 'a.test', 8);
+    expect(tasks.filter(({ jobId }) => jobId === theirs.id)).toHaveLength(4);
+    for (const [served, isTheirs] of [
+      ['default', true],
+      [other, false],
+    ] as const) {
+      const [next] = await store.claimTasks(lease, 1, T0, [], { account: served, lines: {} });
+      expect(next?.jobId === theirs.id).toBe(isTheirs);
+    }
+  });
+
+  holds('lets single scrapes and crawls of an account take turns', async (store) => {
+    const crawl = await createJob(store, urlsOn('a.test', 20), { at: T0 - 1_000_000 });
+    for (let each = 0; each < 20; each += 1) {
+      await createJob(store, [`https://a.test/single/${each}`], { kind: 'scrape' });
+    }
+    const { lease, tasks } = await take(store, 'a.test', 6);
+    expect(tasks.filter(({ jobId }) => jobId === crawl.id)).toHaveLength(3);
+    const after = async (wasScrape: boolean) => {
+      const turns: Turns = { account: 'default', lines: { default: [Number(crawl.seq), wasScrape] } };
+      const [next] = await store.claimTasks(lease, 1, T0, [], turns);
+      return next?.jobId === crawl.id ? 'crawl' : 'scrape';
+    };
+    expect([await after(true), await after(false)]).toEqual(['crawl', 'scrape']);
+  });
+
+  holds('chooses the tasks that have their turn next, whatever was served before', async (store) => {
+    const accounts = [
+      'default' as AccountId,
+      await addAccount(store, 'account-b'),
+      await addAccount(store, 'Account-a'),
+    ];
+    const open: Queued[] = [];
+    for (let job = 0; job < 12; job += 1) {
+      const accountId = at(accounts, (job * 7) % 3);
+      const kind = job % 4 === 1 ? 'scrape' : 'batch';
+      const urls = urlsOn('a.test', kind === 'scrape' ? 1 : 1 + (job % 5) * 2).map((url) => `${url}/${job}`);
+      const { seq } = await createJob(store, urls, { accountId, kind });
+      for (const _ of urls) open.push({ accountId, jobSeq: seq, isScrape: kind === 'scrape' });
+    }
+    const lease = await own(store, 'a.test');
+    let turns = NO_TURNS;
+    const jobsOf = (tasks: readonly { readonly jobSeq: number }[]) =>
+      tasks.map(({ jobSeq }) => jobSeq).sort();
+    for (let limit = 1; open.length > 0; limit = (limit % 5) + 1) {
+      const expected = inTurn(open, turns).slice(0, limit);
+      const claimed = await store.claimTasks(lease, limit, T0, [], turns);
+      expect(jobsOf(claimed)).toEqual(jobsOf(expected));
+      for (const each of expected) {
+        open.splice(open.indexOf(each), 1);
+        turns = turnsAfter(turns, each);
+      }
+    }
   });
 
   holds('lets no big job starve behind small ones that keep coming', async (store) => {

@@ -1,6 +1,7 @@
 import type { HostId, HostKey, JobId, JobSeq, TaskId } from '../../../src/model/ids.ts';
 import type { Budgets, Job, NewJob, Pace } from '../../../src/model/job.ts';
 import type { NewTask, Task } from '../../../src/model/task.ts';
+import type { Turns } from '../../../src/model/turns.ts';
 import type {
   Completion,
   HostLease,
@@ -45,6 +46,7 @@ export interface TimedStore extends TimelessStore {
     limit: number,
     now: number,
     exceptJobs: readonly JobSeq[],
+    turns?: Turns,
   ): Promise<readonly Task[]>;
   commit(completions: readonly Completion[], now: number): Promise<Receipt>;
   reserveUrl(lease: LeaseRef, task: TaskId, target: NewTask, now: number): Promise<boolean>;
@@ -92,7 +94,8 @@ export async function openTimed(open: (now: () => number) => Promise<Store>): Pr
     renewHosts: (leases, now, leaseMs) => at(now, () => plain.renewHosts(leases, leaseMs)),
     releaseHost: (lease, state, notBefore, now) => at(now, () => plain.releaseHost(lease, state, notBefore)),
     releaseAllHosts: (now) => at(now, () => plain.releaseAllHosts()),
-    claimTasks: (lease, limit, now, exceptJobs) => at(now, () => plain.claimTasks(lease, limit, exceptJobs)),
+    claimTasks: (lease, limit, now, exceptJobs, turns) =>
+      at(now, () => plain.claimTasks(lease, limit, exceptJobs, turns)),
     commit: (completions, now) => at(now, () => plain.commit(completions)),
     reserveUrl: (lease, task, target, now) => at(now, () => plain.reserveUrl(lease, task, target)),
   };

@@ -31,6 +31,7 @@ import { SNAPSHOT_TABLES, SNAPSHOT_USAGE } from './snapshot-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
 import { SPENDING_FUNCTIONS } from './spending-functions.ts';
 import { TABLES } from './tables.ts';
+import { TURN_FUNCTIONS } from './turn-functions.ts';
 import { USAGE_FUNCTIONS } from './usage-functions.ts';
 import { WEBHOOK_TABLES } from './webhook-tables.ts';
 
@@ -85,4 +86,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 18, sql: PRIVATE_SEARCH },
   { minReader: 18, sql: SIGN_IN_TABLES },
   { minReader: 18, sql: EVENT_TIMES },
+  { minReader: 18, sql: TURN_FUNCTIONS },
 ];
