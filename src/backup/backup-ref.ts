@@ -1,5 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { urlPart } from '../model/url-part.ts';
 import type { BackupRef, FilePlace } from './installation.ts';
 
 const S3 = /^s3:\/\/([^/]+)\/?(.*)$/;
@@ -41,7 +42,7 @@ function bucketPlace(bucket: string, prefix: string, s3Url: string | undefined):
   }
   url.pathname = `/${[bucket, ...prefix.split('/')]
     .filter((part) => part !== '')
-    .map(encodeURIComponent)
+    .map(urlPart)
     .join('/')}`;
   return { s3Url: url.href };
 }

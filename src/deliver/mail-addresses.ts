@@ -4,6 +4,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { invalidRequest } from '../jobs/invalid-request.ts';
 import type { AuditRecord } from '../model/audit-chain.ts';
 import type { AccountId } from '../model/ids.ts';
+import { urlPart } from '../model/url-part.ts';
 import type { AuditStore } from '../ports/audit-store.ts';
 
 /**
@@ -76,7 +77,7 @@ export const isConfirmToken = (given: string, token: string): boolean =>
   timingSafeEqual(createHash('sha256').update(given).digest(), createHash('sha256').update(token).digest());
 
 export const confirmLink = (origin: string, account: string, webhook: string, token: string): string =>
-  `${origin}/confirm-mail/${encodeURIComponent(account)}/${encodeURIComponent(webhook)}/${token}`;
+  `${origin}/confirm-mail/${urlPart(account)}/${urlPart(webhook)}/${token}`;
 
 /** Throws VALIDATION_FAILED where an address would have to be confirmed and no link can be made. */
 export function requireConfirmable({ origin }: MailRules): void {

@@ -2,6 +2,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { FRAME_LIMITS } from '../extract/scan/inline-frames.ts';
 import { defined } from '../model/defined.ts';
 import type { CapturedXhr } from '../model/render.ts';
+import { urlPart } from '../model/url-part.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered, ResponseHeaders } from './engine.ts';
 
 /** Stands in responses for a secret that the caller must not see. */
@@ -46,7 +47,7 @@ const ALL_QUOTES: Readonly<Record<string, string>> = { ...QUOTES, "'": '&#39;' }
 function waysToWrite(secret: string): readonly string[] {
   const escaped = (by: Readonly<Record<string, string>>) =>
     secret.replace(/[&<>"']/g, (mark) => by[mark] ?? mark);
-  const inUrl = encodeURIComponent(secret.toWellFormed());
+  const inUrl = urlPart(secret.toWellFormed());
   const bytes = Buffer.from(secret);
   const inPage = [
     secret,

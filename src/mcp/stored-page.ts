@@ -1,3 +1,4 @@
+import { urlPart } from '../model/url-part.ts';
 import { type ApiCall, ApiFailure, dataOf } from './api-call.ts';
 import { readCursor } from './cursor.ts';
 import { HEAD_TOKENS } from './listing.ts';
@@ -11,7 +12,7 @@ export async function storedPage(
   address: string,
   signal: AbortSignal | undefined,
 ): Promise<PageAnswer> {
-  const path = `/v1/jobs/${encodeURIComponent(job)}/results`;
+  const path = `/v1/jobs/${urlPart(job)}/results`;
   const query = { url: address };
   const { items } = await dataOf<{ items: PageAnswer[] }>(api, { method: 'GET', path, query, signal });
   const [page] = items;
@@ -37,4 +38,4 @@ export async function nextPageParts(
 
 /** The address of a page as a resource. */
 export const resourceUri = (job: string, address: string): string =>
-  `scrapifie://jobs/${encodeURIComponent(job)}/pages/${encodeURIComponent(address)}`;
+  `scrapifie://jobs/${urlPart(job)}/pages/${urlPart(address)}`;

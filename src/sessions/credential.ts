@@ -5,6 +5,7 @@ import { FORBIDDEN_HEADERS } from '../fetch/http/request-headers.ts';
 import { type CredentialHosts, isFor, notFor } from '../model/credential-hosts.ts';
 import type { JobOptions } from '../model/job.ts';
 import type { RenderAction } from '../model/render.ts';
+import { urlPart } from '../model/url-part.ts';
 import { secretField } from './secret-fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
@@ -241,7 +242,7 @@ export function fillBody(
 ): string {
   loginFor(credential, pageUrl, LOGIN_FORM);
   const login = loginFor(credential, url, LOGIN_FORM);
-  return body.replace(BLANK, (_, field: 'username' | 'password') => encodeURIComponent(login[field]));
+  return body.replace(BLANK, (_, field: 'username' | 'password') => urlPart(login[field]));
 }
 
 const LOGIN_FORM = 'The log-in by form';

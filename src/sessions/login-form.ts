@@ -1,5 +1,6 @@
 import { buildTree } from '../extract/tree/tree-builder.ts';
 import type { RenderAction } from '../model/render.ts';
+import { urlPart } from '../model/url-part.ts';
 
 /** A form with one password field: where it is sent, and how its fields are found on the page. */
 export interface LoginForm {
@@ -195,7 +196,7 @@ function bodyOf(
   return pairs.join('&');
 }
 
-const encoded = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
+const encoded = (text: string) => urlPart(text).replaceAll('%20', '+');
 
 function selectorOf({ element, type, name, id }: Control): string {
   if (id !== null) return `${element}[id=${quoted(id)}]`;

@@ -3,6 +3,7 @@ import { Agent } from 'undici';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
 import { type AccountId, DEFAULT_ACCOUNT } from '../model/ids.ts';
+import { urlPart } from '../model/url-part.ts';
 import { type Credential, credentialInputSchema } from './credential.ts';
 
 /**
@@ -122,7 +123,7 @@ export function createRemoteCredentials(options: RemoteCredentialsOptions): Remo
 /** Names of credentials have no slash, so the paths of two accounts never meet. */
 function pathOf(account: AccountId, name: string): string {
   const parts = account === DEFAULT_ACCOUNT ? [name] : [account, name];
-  return parts.map(encodeURIComponent).join('/');
+  return parts.map(urlPart).join('/');
 }
 
 /** Says which fields are wrong, never what they hold. */

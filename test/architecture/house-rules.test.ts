@@ -35,6 +35,17 @@ describe('the house rules', () => {
     expect(others.filter((path) => !READS_ENVIRONMENT.includes(path))).toEqual([]);
   });
 
+  it('text becomes a part of a URL in one way, which does not throw for halves of surrogate pairs', () => {
+    const encoders = code.flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .filter((line) => /\bencodeURI(?:Component)?\b/.test(line) && !line.includes('toWellFormed'))
+        .map(() => path),
+    );
+    expect(encoders).toEqual([]);
+    expect(pathsWhere(/\burlPart\(/).length).toBeGreaterThan(10);
+  });
+
   it('there is no any', () => {
     expect(pathsWhere(/[:<|&,(=]\s*any\b(?!\s*[:(=.])|\bas any\b/)).toEqual([]);
   });

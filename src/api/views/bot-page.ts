@@ -1,3 +1,4 @@
+import { urlPart } from '../../model/url-part.ts';
 import { PROOF_PATH, proofRecord, proofText } from '../../owners/domain-proof.ts';
 import type { OwnerRequest } from '../../ports/owner-request-store.ts';
 
@@ -131,7 +132,7 @@ ${outcome}
 <p>Publish a text file at <code>https://${escapeHtml(host)}${PROOF_PATH}</code> with this line:</p>
 <pre>${escapeHtml(proofText(request.token))}</pre>
 ${byRecord}
-<form method="post" action="/bot/requests/${encodeURIComponent(request.id)}/check"><button type="submit">Check now</button></form>
+<form method="post" action="/bot/requests/${urlPart(request.id)}/check"><button type="submit">Check now</button></form>
 <p><a href="/bot">About this crawler</a></p>`,
   );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
+import { urlPart } from '../../model/url-part.ts';
 import type { ListPage } from '../../ports/store.ts';
 
 /** Which list a cursor belongs to: a cursor of another list is refused rather than misread. */
@@ -37,7 +38,7 @@ export const selfSchema = z.object({ self: z.string() });
 
 /** `links` of the resource with these parts in its path. */
 export const selfLinks = (...parts: readonly string[]) => ({
-  self: `/v1/${parts.map(encodeURIComponent).join('/')}`,
+  self: `/v1/${parts.map(urlPart).join('/')}`,
 });
 
 export const pagingFields = {

@@ -13,6 +13,7 @@ import { readPlans } from '../../config/plans.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId, KeyId } from '../../model/ids.ts';
+import { urlPart } from '../../model/url-part.ts';
 import { deleteAccounts } from '../../retention/delete-accounts.ts';
 import { readSettings } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
@@ -143,10 +144,10 @@ const noSuchKey = (id: string, state: string) =>
   new ScrapifieError('NOT_FOUND', `There is no key ${id}, or it is ${state}.`);
 
 function createApiAccountBackend(client: ApiClient): AccountBackend {
-  const path = (id: string, more = '') => `/v1/accounts/${encodeURIComponent(id)}${more}`;
-  const keyPath = (id: string, more = '') => `/v1/keys/${encodeURIComponent(id)}${more}`;
+  const path = (id: string, more = '') => `/v1/accounts/${urlPart(id)}${more}`;
+  const keyPath = (id: string, more = '') => `/v1/keys/${urlPart(id)}${more}`;
   const query = (account: string | undefined) =>
-    account === undefined ? '' : `?account=${encodeURIComponent(account)}`;
+    account === undefined ? '' : `?account=${urlPart(account)}`;
   return {
     accounts: {
       list: () => Array.fromAsync(client.list<AccountView>('/v1/accounts', MOST_LISTED)),
@@ -158,7 +159,7 @@ function createApiAccountBackend(client: ApiClient): AccountBackend {
       async delete(id, confirm) {
         const answer = await client.call<{ jobs: number }>(
           'DELETE',
-          path(id, `?confirm=${encodeURIComponent(confirm)}`),
+          path(id, `?confirm=${urlPart(confirm)}`),
         );
         return answer.jobs;
       },

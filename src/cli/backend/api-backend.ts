@@ -6,6 +6,7 @@ import type { JobError } from '../../jobs/job-reader.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import { creditsOf } from '../../model/credits.ts';
 import type { LedgerEntry } from '../../model/task.ts';
+import { urlPart } from '../../model/url-part.ts';
 import type { SearchHit } from '../../query/search/searches.ts';
 import type { ApiClient } from './api-client.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';
@@ -21,16 +22,15 @@ export function createApiBackend(client: ApiClient): Backend {
 
   /** The path of a job; of "latest", that of the newest one. */
   async function pathOf(id: string): Promise<string> {
-    if (id !== 'latest') return `/v1/jobs/${encodeURIComponent(id)}`;
+    if (id !== 'latest') return `/v1/jobs/${urlPart(id)}`;
     const [latest] = await listed<JobView>('/v1/jobs', 1);
     if (latest === undefined) throw new ScrapifieError('NOT_FOUND', 'There are no jobs.');
     return `/v1/jobs/${latest.id}`;
   }
   const change = async (id: string, what: string, body?: object) =>
     client.call<JobView>('POST', `${await pathOf(id)}/${what}`, body);
-  const named = (resource: 'sessions' | 'credentials', name: string) =>
-    `/v1/${resource}/${encodeURIComponent(name)}`;
-  const webhook = (id: string) => `/v1/webhooks/${encodeURIComponent(id)}`;
+  const named = (resource: 'sessions' | 'credentials', name: string) => `/v1/${resource}/${urlPart(name)}`;
+  const webhook = (id: string) => `/v1/webhooks/${urlPart(id)}`;
 
   return {
     jobs: {
@@ -94,18 +94,18 @@ export function createApiBackend(client: ApiClient): Backend {
       test: (id) => client.call('POST', `${webhook(id)}/test`),
       deliveries(id, { state, event, limit }) {
         const filters = Object.entries({ state, event }).flatMap(([name, value]) =>
-          value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+          value === undefined ? [] : [`${name}=${urlPart(value)}`],
         );
         const query = filters.length === 0 ? '' : `?${filters.join('&')}`;
         return listed(`${webhook(id)}/deliveries${query}`, limit);
       },
-      delivery: (id) => client.call('GET', `/v1/deliveries/${encodeURIComponent(id)}`),
-      redeliver: (id) => client.call('POST', `/v1/deliveries/${encodeURIComponent(id)}/redeliver`),
+      delivery: (id) => client.call('GET', `/v1/deliveries/${urlPart(id)}`),
+      redeliver: (id) => client.call('POST', `/v1/deliveries/${urlPart(id)}/redeliver`),
     },
     usage: {
       list({ account, by, from, to, limit }) {
         const more = [
-          ...(account === undefined ? [] : [`&account=${encodeURIComponent(account)}`]),
+          ...(account === undefined ? [] : [`&account=${urlPart(account)}`]),
           ...(from === undefined ? [] : [`&from=${from}`]),
           ...(to === undefined ? [] : [`&to=${to}`]),
         ];
@@ -117,7 +117,7 @@ export function createApiBackend(client: ApiClient): Backend {
       async run({ q, host, job, limit }) {
         const named = job === 'latest' ? (await pathOf(job)).split('/').at(-1) : job;
         const fields = Object.entries({ q, host, job: named }).flatMap(([name, value]) =>
-          value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+          value === undefined ? [] : [`${name}=${urlPart(value)}`],
         );
         return listed<SearchHit>(`/v1/search?${fields.join('&')}`, limit);
       },

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { defined } from '../../model/defined.ts';
+import { urlPart } from '../../model/url-part.ts';
 
 /** Calls the API of a running server. Errors of the server are thrown with their own code, message and details. */
 export interface ApiClient {
@@ -156,7 +157,7 @@ export function createApiClient({ url, key, signal }: ApiClientOptions): ApiClie
       let cursor: string | null = null;
       do {
         const mark = path.includes('?') ? '&' : '?';
-        const from: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const from: string = cursor === null ? '' : `&cursor=${urlPart(cursor)}`;
         const page: ListAnswer<T> = await call(
           'GET',
           `${path}${mark}limit=${Math.min(LIST_STEP, left)}${from}`,

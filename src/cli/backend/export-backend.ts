@@ -9,6 +9,7 @@ import type { Jobs } from '../../jobs/jobs.ts';
 import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
+import { urlPart } from '../../model/url-part.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Files } from '../../ports/files.ts';
 import type { Store } from '../../ports/store.ts';
@@ -75,7 +76,7 @@ export function remoteExports(client: ApiClient, pathOf: (id: string) => Promise
   return {
     async *bytes(id, spec, onProgress) {
       const begun = await client.call<ExportView>('POST', `${await pathOf(id)}/exports`, spec);
-      const path = `/v1/exports/${encodeURIComponent(begun.id)}`;
+      const path = `/v1/exports/${urlPart(begun.id)}`;
       try {
         await ready(path, begun, onProgress);
         yield* client.download(`${path}/download`);

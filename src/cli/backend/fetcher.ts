@@ -6,6 +6,7 @@ import { mapRequestSchema, scrapeRequestSchema } from '../../jobs/job-request.ts
 import { logIn } from '../../jobs/login.ts';
 import { loginRequestSchema } from '../../jobs/login-request.ts';
 import type { MapResult } from '../../jobs/map-result.ts';
+import { urlPart } from '../../model/url-part.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
@@ -117,6 +118,5 @@ function localFetcher({ jobs, accounts, store }: OpenPlatform, signal: AbortSign
 const remoteFetcher = (client: ApiClient): Fetcher => ({
   scrape: (request) => client.call('POST', '/v1/scrape', request),
   map: (request) => client.call('POST', '/v1/map', request),
-  login: (session, request) =>
-    client.call('POST', `/v1/sessions/${encodeURIComponent(session)}/login`, request),
+  login: (session, request) => client.call('POST', `/v1/sessions/${urlPart(session)}/login`, request),
 });

@@ -12,6 +12,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { Snapshot } from '../../model/snapshot.ts';
+import { urlPart } from '../../model/url-part.ts';
 import { historyUrlOf, isSnapshotId } from '../../snapshots/page-identity.ts';
 import type { OpenStorage } from '../shell/shell.ts';
 import type { ApiClient } from './api-client.ts';
@@ -63,13 +64,13 @@ export function localHistory(
 
 export function remoteHistory(client: ApiClient): BackendHistory {
   const listed = <T>(list: string, url: string, limit: number) =>
-    Array.fromAsync(client.list<T>(`/v1/${list}?url=${encodeURIComponent(url)}`, limit));
+    Array.fromAsync(client.list<T>(`/v1/${list}?url=${urlPart(url)}`, limit));
   return {
     snapshots: (url, limit) => listed('pages', url, limit),
     sightings: (url, limit) => listed('sightings', url, limit),
     diff(before, after, mode, rules) {
       const query = new URLSearchParams({ mode, rules: JSON.stringify(rules) });
-      const [a, b] = [before, after].map(encodeURIComponent);
+      const [a, b] = [before, after].map(urlPart);
       return client.call('GET', `/v1/snapshots/${a}/diff/${b}?${query}`);
     },
   };

@@ -8,6 +8,7 @@ import { type RunView, runView } from '../../api/views/schedule-view.ts';
 import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { ChangeKind } from '../../model/monitor.ts';
+import { urlPart } from '../../model/url-part.ts';
 import { monitorChangeSchema, monitorRequestSchema } from '../../monitors/monitor-request.ts';
 import type { Monitors } from '../../monitors/monitors.ts';
 import type { ApiClient } from './api-client.ts';
@@ -72,7 +73,7 @@ export function localMonitors(
 
 /** The same through the API of a running server. */
 export function remoteMonitors(client: ApiClient): BackendMonitors {
-  const path = (id: string, what = '') => `/v1/monitors/${encodeURIComponent(id)}${what}`;
+  const path = (id: string, what = '') => `/v1/monitors/${urlPart(id)}${what}`;
   return {
     create: (request) => client.call('POST', '/v1/monitors', request),
     list: (limit) => Array.fromAsync(client.list<MonitorView>('/v1/monitors', limit)),

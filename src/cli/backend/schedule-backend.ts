@@ -8,6 +8,7 @@ import {
 } from '../../api/views/schedule-view.ts';
 import type { AuditAction } from '../../model/audit-actions.ts';
 import type { AccountId } from '../../model/ids.ts';
+import { urlPart } from '../../model/url-part.ts';
 import {
   type PreviewRequest,
   previewRequestSchema,
@@ -83,7 +84,7 @@ export function localSchedules(
 
 /** The same through the API of a running server. */
 export function remoteSchedules(client: ApiClient): BackendSchedules {
-  const path = (id: string, what = '') => `/v1/schedules/${encodeURIComponent(id)}${what}`;
+  const path = (id: string, what = '') => `/v1/schedules/${urlPart(id)}${what}`;
   return {
     create: (request) => client.call('POST', '/v1/schedules', request),
     change: (id, request) => client.call('PATCH', path(id), request),

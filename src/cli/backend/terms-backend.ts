@@ -11,6 +11,7 @@ import {
 } from '../../api/access/retention-admin.ts';
 import { creditEntryView, creditsView } from '../../api/views/credit-view.ts';
 import type { Settings } from '../../config/settings.ts';
+import { urlPart } from '../../model/url-part.ts';
 import type { Store } from '../../ports/store.ts';
 import { installationLimits } from '../../retention/installation-limits.ts';
 import type { ApiClient } from './api-client.ts';
@@ -73,7 +74,7 @@ export function remoteTerms(client: ApiClient): {
   readonly credits: BackendCredits;
   readonly retention: BackendRetention;
 } {
-  const path = (id: string, what: string) => `/v1/accounts/${encodeURIComponent(id)}/${what}`;
+  const path = (id: string, what: string) => `/v1/accounts/${urlPart(id)}/${what}`;
   const limits = async (answer: Promise<{ readonly credits: CreditsView | null }>) => (await answer).credits;
   const retentionPath = (account: string | undefined) =>
     account === undefined ? '/v1/account/retention' : path(account, 'retention');

@@ -4,6 +4,7 @@ import type { FileProblem } from '../../config/yaml-file.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey } from '../../model/ids.ts';
 import type { HostPolicy } from '../../model/policy.ts';
+import { urlPart } from '../../model/url-part.ts';
 import { hostPattern } from '../../policy/policies.ts';
 import { loadPolicyFile } from '../../policy/policy-file.ts';
 import type { OptOut } from '../../ports/opt-out-store.ts';
@@ -92,7 +93,7 @@ async function policyHere(shell: Shell, key: HostKey, dataDir: string | undefine
 }
 
 async function policyThere(client: ApiClient, key: HostKey): Promise<PolicyInForce> {
-  const path = `/v1/domains/${encodeURIComponent(key)}`;
+  const path = `/v1/domains/${urlPart(key)}`;
   const { policy, denied } = await client.call<{ policy: HostPolicy; denied: string | null }>('GET', path);
   return { path: client.origin, policy, denied };
 }

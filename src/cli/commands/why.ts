@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type WhyAnswer, whyOf } from '../../jobs/why.ts';
 import type { Job } from '../../model/job.ts';
+import { urlPart } from '../../model/url-part.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
@@ -62,7 +63,7 @@ async function explainThere(
   const candidates = id === undefined ? await jobs.list({ limit: MOST_ASKED }) : [await jobs.get(id)];
   let newest: { job: NamedJob; answer: WhyAnswer } | null = null;
   for (const job of candidates) {
-    const path = `/v1/jobs/${job.id}/why?url=${encodeURIComponent(url)}`;
+    const path = `/v1/jobs/${job.id}/why?url=${urlPart(url)}`;
     const answer = await client.call<WhyAnswer>('GET', path);
     if (answer.state !== 'unseen') return { job, answer };
     newest ??= { job, answer };

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Agent } from 'undici';
+import { urlPart } from '../../model/url-part.ts';
 
 type HandleRequest = S3Client['config']['requestHandler']['handle'];
 type HttpRequest = Parameters<HandleRequest>[0];
@@ -113,9 +114,9 @@ function pathOf({ path, query = {} }: HttpRequest): string {
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }
 
-/** `encodeURIComponent` leaves characters that a signature does not. */
+/** `urlPart` leaves characters that a signature does not. */
 function encoded(text: string): string {
-  return encodeURIComponent(text).replace(
+  return urlPart(text).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { urlPart } from '../../model/url-part.ts';
 import { dataOf } from '../api-call.ts';
 import { readCursor } from '../cursor.ts';
 import { cursor, jobId, maxTokens, url } from '../fields.ts';
@@ -75,7 +76,7 @@ export const crawlStatus = tool({
       return nextPageParts(from, most, context);
     const job = await followed(id, wait * 1_000, context);
     const place = listPlaceOf(from);
-    const path = `/v1/jobs/${encodeURIComponent(id)}/urls`;
+    const path = `/v1/jobs/${urlPart(id)}/urls`;
     const query = { state: 'done', limit: LISTED_AT_ONCE, cursor: place.list };
     const all = await dataOf<Listed<ListedUrl>>(api, { method: 'GET', path, query, signal });
     // Sitemaps and the like are URLs of the job too, but nothing of them can be read.
@@ -104,7 +105,7 @@ async function followed(
   forMs: number,
   { api, signal, progress }: ToolContext,
 ): Promise<JobAnswer> {
-  const path = `/v1/jobs/${encodeURIComponent(id)}`;
+  const path = `/v1/jobs/${urlPart(id)}`;
   const endAt = performance.now() + forMs;
   for (let told = -1; ; ) {
     const job = await dataOf<JobAnswer>(api, { method: 'GET', path, signal });
@@ -172,7 +173,7 @@ export const diff = tool({
   isReadOnly: true,
   async run({ id, against, maxTokens: most, cursor: from }, { api, signal }) {
     const place = listPlaceOf(from);
-    const path = `/v1/jobs/${encodeURIComponent(id)}/diff`;
+    const path = `/v1/jobs/${urlPart(id)}/diff`;
     const type = 'ADDED,REMOVED,MODIFIED,MOVED,REVERTED';
     const query = { against, type, limit: LISTED_AT_ONCE, cursor: place.list };
     const changes = await dataOf<Listed<unknown>>(api, { method: 'GET', path, query, signal });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EXPORT_FORMATS, JOB_EXPORT_TYPES } from '../../model/export-registry.ts';
+import { urlPart } from '../../model/url-part.ts';
 import { dataOf } from '../api-call.ts';
 import { id, jobId } from '../fields.ts';
 import { onlyFields } from '../listing.ts';
@@ -22,7 +23,7 @@ export const exportJob = tool({
   }),
   isReadOnly: false,
   async run({ id: job, type, format }, { api, signal }) {
-    const path = `/v1/jobs/${encodeURIComponent(job)}/exports`;
+    const path = `/v1/jobs/${urlPart(job)}/exports`;
     const made = await dataOf<ExportAnswer>(api, {
       method: 'POST',
       path,
@@ -40,7 +41,7 @@ export const exportStatus = tool({
   input: z.object({ id: id.describe('Export id') }),
   isReadOnly: true,
   async run({ id: named }, { api, signal, exportUri }): Promise<readonly Part[]> {
-    const path = `/v1/exports/${encodeURIComponent(named)}`;
+    const path = `/v1/exports/${urlPart(named)}`;
     const made = await dataOf<ExportAnswer>(api, { method: 'GET', path, signal });
     const told = text(
       onlyFields(made, ['id', 'jobId', 'type', 'format', 'status', 'rows', 'sizeBytes', 'error']),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { urlPart } from '../../model/url-part.ts';
 import { dataOf } from '../api-call.ts';
 import { cursor, jobId, maxTokens, url } from '../fields.ts';
 import { LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../listing.ts';
@@ -70,7 +71,7 @@ const change = (name: string, title: string, description: string, what: 'cancel'
     input: z.object({ id: jobId }),
     isReadOnly: false,
     async run({ id }, { api, signal }) {
-      const path = `/v1/jobs/${encodeURIComponent(id)}/${what}`;
+      const path = `/v1/jobs/${urlPart(id)}/${what}`;
       const job = await dataOf<{ id: string; status: string }>(api, { method: 'POST', path, signal });
       return [text(`Job ${job.id} is ${job.status}.`)];
     },
@@ -93,7 +94,7 @@ export const jobErrors = tool({
   isReadOnly: true,
   async run({ id, maxTokens: most, cursor: from }, { api, signal }) {
     const place = listPlaceOf(from);
-    const path = `/v1/jobs/${encodeURIComponent(id)}/errors`;
+    const path = `/v1/jobs/${urlPart(id)}/errors`;
     const query = { limit: LISTED_AT_ONCE, cursor: place.list };
     const listed = await dataOf<Listed<object>>(api, { method: 'GET', path, query, signal });
     return listParts(listed, place, {
@@ -112,7 +113,7 @@ export const why = tool({
   input: z.object({ id: jobId, url }),
   isReadOnly: true,
   async run({ id, url: address }, { api, signal }) {
-    const path = `/v1/jobs/${encodeURIComponent(id)}/why`;
+    const path = `/v1/jobs/${urlPart(id)}/why`;
     const found = await dataOf<{ state: string; sentences: readonly string[] }>(api, {
       method: 'GET',
       path,

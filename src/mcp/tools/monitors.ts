@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../model/defined.ts';
+import { urlPart } from '../../model/url-part.ts';
 import { ApiFailure, dataOf } from '../api-call.ts';
 import { cursor, id, maxTokens, url } from '../fields.ts';
 import { LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../listing.ts';
@@ -40,7 +41,7 @@ const deleteTool = (name: string, title: string, path: string, description: stri
     input: z.object({ id }),
     isReadOnly: false,
     async run({ id: named }, { api, signal }) {
-      await dataOf(api, { method: 'DELETE', path: `${path}/${encodeURIComponent(named)}`, signal });
+      await dataOf(api, { method: 'DELETE', path: `${path}/${urlPart(named)}`, signal });
       return [text(`${named} is deleted.`)];
     },
   });
@@ -87,7 +88,7 @@ export const monitorChanges = tool({
   isReadOnly: true,
   async run({ id: named, since, maxTokens: most, cursor: from }, { api, signal }) {
     const place = listPlaceOf(from);
-    const path = `/v1/monitors/${encodeURIComponent(named)}/changes`;
+    const path = `/v1/monitors/${urlPart(named)}/changes`;
     const query = { since, limit: LISTED_AT_ONCE, cursor: place.list };
     const listed = await dataOf<Listed<object>>(api, { method: 'GET', path, query, signal });
     return listParts(listed, place, {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../model/defined.ts';
+import { urlPart } from '../../model/url-part.ts';
 import { dataOf } from '../api-call.ts';
 import { cursorOf, readCursor } from '../cursor.ts';
 import { cursor, id, maxTokens, url } from '../fields.ts';
@@ -124,7 +125,7 @@ export const pageVersion = tool({
   input: z.object({ id, format: z.enum(['markdown', 'text']).default('markdown'), maxTokens, cursor }),
   isReadOnly: true,
   async run({ id: named, format, maxTokens: most, cursor: from }, { api, signal }) {
-    const path = `/v1/snapshots/${encodeURIComponent(named)}`;
+    const path = `/v1/snapshots/${urlPart(named)}`;
     const found = await dataOf<{ url: string; markdown?: string | null; text?: string | null }>(api, {
       method: 'GET',
       path,
@@ -149,7 +150,7 @@ export const versionDiff = tool({
   }),
   isReadOnly: true,
   async run({ id: earlier, other, mode, maxTokens: most, cursor: from }, { api, signal }) {
-    const path = `/v1/snapshots/${encodeURIComponent(earlier)}/diff/${encodeURIComponent(other)}`;
+    const path = `/v1/snapshots/${urlPart(earlier)}/diff/${urlPart(other)}`;
     const found = await dataOf<{ isChanged: boolean; diff: unknown }>(api, {
       method: 'GET',
       path,

@@ -6,6 +6,7 @@ import type { DocumentContent } from '../../../extract/documents/document-conten
 import { readOptionsOf, reextractRequestSchema } from '../../../jobs/extraction-request.ts';
 import { parseRequest } from '../../../jobs/invalid-request.ts';
 import type { PageResult } from '../../../jobs/page-result.ts';
+import { urlPart } from '../../../model/url-part.ts';
 import { Refusal } from '../failure.ts';
 import { bodyOf, type FirecrawlDeps } from '../firecrawl-deps.ts';
 import {
@@ -103,7 +104,7 @@ export function addParseRoutes(app: App, { extraction, isV1, jobs }: FirecrawlDe
       });
       const body = new Uint8Array(await file.arrayBuffer());
       const contentType = typeOf(file);
-      const url = `${NOWHERE}${encodeURIComponent(file.name)}`;
+      const url = `${NOWHERE}${urlPart(file.name)}`;
       const reading = extraction.read({ url, body, contentType }, readOptionsOf(wanted));
       const page = await (given.timeout === undefined ? reading : inTime(reading, given.timeout));
       requireText(page);

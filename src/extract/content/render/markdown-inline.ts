@@ -1,3 +1,4 @@
+import { urlPart } from '../../../model/url-part.ts';
 import { KIND, type NodeKind } from './content-kinds.ts';
 import type { InlineToken } from './inline-run.ts';
 
@@ -88,9 +89,7 @@ function codeSpan(code: string, isCell: boolean): string {
 }
 
 function urlOf(url: string): string {
-  return url.replace(UNSAFE_IN_URL, (char) =>
-    char === '(' ? '%28' : char === ')' ? '%29' : encodeURIComponent(char),
-  );
+  return url.replace(UNSAFE_IN_URL, (char) => (char === '(' ? '%28' : char === ')' ? '%29' : urlPart(char)));
 }
 
 const TICKS = /`{3,}/g;
