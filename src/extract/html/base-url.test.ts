@@ -145,3 +145,12 @@ describe('BaseUrl', () => {
     expect(BaseUrl.parse('http://[')).toBeNull();
   });
 });
+
+describe('a base that a page names', () => {
+  it('is that of its links, unless it is longer than any of them may be: each would copy it', () => {
+    const page = baseOf('https://example.com/a/');
+    expect(BaseUrl.parse('/b/', page)?.resolve('c')).toBe('https://example.com/b/c');
+    expect(BaseUrl.parse(`/${'x'.repeat(4_000)}/`, page)?.resolve('c')).toMatch(/x\/c$/);
+    expect(BaseUrl.parse(`/${'x'.repeat(1_000_000)}/`, page)).toBeNull();
+  });
+});

@@ -37,8 +37,12 @@ export class BaseUrl {
   /** The base of a page without a URL: only its absolute links resolve. */
   static readonly NOWHERE = new BaseUrl(new URL('about:blank'));
 
-  /** Returns null for an invalid URL. */
+  /**
+   * Returns null for an invalid URL, and for one that a page names with more characters than any of its links may have: each
+   * relative link would copy it.
+   */
   static parse(url: string, base?: BaseUrl): BaseUrl | null {
+    if (base !== undefined && url.length > LIMITS.urlChars) return null;
     const parsed = URL.parse(url.trim(), base?.href);
     return parsed === null ? null : new BaseUrl(parsed);
   }

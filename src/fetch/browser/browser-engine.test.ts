@@ -41,6 +41,21 @@ describe('what a rendered page is', () => {
     expect((await render(engine, `${origin}/fragment`)).finalUrl).toBe(`${origin}/fragment`);
   });
 
+  test('an address that scripts have made enormous is not that of the document, and the page is kept', async () => {
+    const long = (chars: number) => `"/x?" + "y".repeat(${chars})`;
+    const { origin } = await site({
+      '/pushed': page(`<p>kept</p><script>history.pushState(null, "", ${long(1_900_000)})</script>`),
+      '/replaced': page(`<p>kept</p><script>history.replaceState(null, "", ${long(9_000)})</script>`),
+      '/left': page(`<p>left</p><script>location.href = ${long(100_000)}</script>`),
+    });
+    for (const path of ['/pushed', '/replaced']) {
+      const response = await render(engine, origin + path);
+      expect(response.finalUrl).toBe(origin + path);
+      expect(textOf(response)).toContain('kept');
+    }
+    await expect(render(engine, `${origin}/left`)).rejects.toMatchObject({ code: 'BAD_REDIRECT' });
+  });
+
   test('any status is an answer', async () => {
     const { origin } = await site({});
     const response = await render(engine, `${origin}/missing`);

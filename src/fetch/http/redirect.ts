@@ -1,5 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { canBeHostName } from '../../frontier/canonical.ts';
+import { canBeHostName, MAX_URL_CHARS } from '../../frontier/canonical.ts';
 import type { FetchRequest } from '../engine.ts';
 
 export type Method = FetchRequest['method'];
@@ -22,11 +22,18 @@ export function redirectTarget(location: string | readonly string[] | undefined,
   if (target.protocol !== 'http:' && target.protocol !== 'https:') {
     throw badRedirect(from, `it leads to ${target.protocol}`);
   }
+  refuseLongTarget(target, from);
   if (!canBeHostName(target.hostname)) throw badRedirect(from, 'its host name is too long');
   target.hash = '';
   target.username = '';
   target.password = '';
   return target;
+}
+
+/** Throws BAD_REDIRECT for a target that is longer than any URL that is fetched, whether a server or a page leads there. */
+export function refuseLongTarget({ href }: URL, from: URL): void {
+  if (href.length <= MAX_URL_CHARS) return;
+  throw badRedirect(from, `its target has ${href.length} characters, more than ${MAX_URL_CHARS}`);
 }
 
 /** Header bytes arrive one per character; servers that send raw UTF-8 mean UTF-8. */

@@ -1,7 +1,9 @@
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { isHtmlType, mediaTypeOf } from '../../../extract/html/media-type.ts';
+import { MAX_URL_CHARS } from '../../../frontier/canonical.ts';
 import type { Redirect } from '../../engine.ts';
 import { type Body, EMPTY_BODY } from '../../http/body-buffer.ts';
+import { refuseLongTarget } from '../../http/redirect.ts';
 import type { DocumentWatch, ToolOptions } from './page-tools.ts';
 
 /** Status, headers and URL of the response that the page's document came with. */
@@ -79,6 +81,7 @@ export class DocumentProgress implements DocumentWatch {
   async decide(target: URL, isElsewhere: boolean): Promise<'follow' | 'stop'> {
     const { request, ask } = this.#options;
     if (target.protocol !== 'http:' && target.protocol !== 'https:') return 'stop';
+    refuseLongTarget(target, new URL(request.url));
     this.#hop += 1;
     if (this.#hop > request.maxRedirects) {
       const message = `${new URL(request.url).host} redirects more than ${request.maxRedirects} times`;
@@ -120,10 +123,15 @@ export function withoutFragment(url: string): string {
   return at === -1 ? url : url.slice(0, at);
 }
 
-/** The URL of a document that scripts have changed by `history`: within its origin, and without a request. */
+/**
+ * The URL of a document that scripts have changed by `history`: within its origin, and without a request. An address that is
+ * longer than any URL that is fetched names nothing: the document keeps the one that it was requested by.
+ */
 export function urlOfDocument(shown: string, requested: string): string {
   const now = URL.parse(shown);
-  return now !== null && now.origin === new URL(requested).origin ? withoutFragment(now.href) : requested;
+  if (now === null || now.origin !== new URL(requested).origin) return requested;
+  const url = withoutFragment(now.href);
+  return url.length > MAX_URL_CHARS ? requested : url;
 }
 
 /** The media type of a response, in lower case; empty when the server names none. */
