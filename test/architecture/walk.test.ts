@@ -1,12 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/architecture.md', root), 'utf8');
 const walk = /<!-- the files of a URL -->([\s\S]*?)<!-- end -->/.exec(page)?.[1] ?? '';
 const files = [...walk.matchAll(/`(src\/[\w./-]+)`/g)].map(([, path = '']) => path);
-/** Paths in backticks anywhere on the page: below src, or below a folder of it. */
-const named = [...page.matchAll(/`((?:src\/)?[a-z-]+\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path);
+/** Paths of sources in backticks anywhere on a page. */
+const NAMED = /`([a-z][\w-]*(?:\/[\w.-]+)+\.tsx?)`/g;
+/** Where the paths on a page may begin. */
+const BEGINNINGS = ['', 'src/', 'dashboard/src/'];
+const OF_ONE_PAGE: Readonly<Record<string, string>> = { 'extraction.md': 'src/extract/' };
 
 describe('docs/architecture.md', () => {
   it('walks one URL through all steps, and names the files it passes', () => {
@@ -15,8 +18,25 @@ describe('docs/architecture.md', () => {
   });
 
   it('names only files that exist', () => {
-    const exists = (path: string) =>
-      existsSync(new URL(path, root)) || existsSync(new URL(`src/${path}`, root));
-    expect([...files, ...named].filter((path) => !exists(path))).toEqual([]);
+    expect(files.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  });
+});
+
+describe('the pages of the documentation', () => {
+  it('name only files that exist', () => {
+    const folder = new URL('docs/', root);
+    const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.md'),
+    );
+    const missing = pages.flatMap((file) => {
+      const beginnings = [...BEGINNINGS, OF_ONE_PAGE[file] ?? ''];
+      const exists = (path: string) => beginnings.some((each) => existsSync(new URL(each + path, root)));
+      return [...readFileSync(new URL(file, folder), 'utf8').matchAll(NAMED)]
+        .map(([, path = '']) => path)
+        .filter((path) => !exists(path))
+        .map((path) => `docs/${file} names ${path}`);
+    });
+    expect(pages.length).toBeGreaterThan(50);
+    expect(missing).toEqual([]);
   });
 });
