@@ -82,3 +82,15 @@ export function watchSharedStore(
     },
   });
 }
+
+/** Logs what a store tells beside its answers. Changes that it dropped at its opening are lost for as long as it is open. */
+export function logStoreErrors(logger: Logger) {
+  let degradation: string | null = null;
+  return {
+    onStoreError(error: unknown) {
+      logger.warn({ err: error }, 'store error');
+      if (isScrapifieError(error) && error.code === 'DATABASE_CORRUPT') degradation = error.message;
+    },
+    storeDegradation: () => degradation,
+  };
+}

@@ -38,7 +38,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { openVault } from '../sessions/vault.ts';
 import { cleanupOf, purgeOf } from './cleanup.ts';
 import { createClosers } from './closers.ts';
-import { countFailures, openCountedBlobs, watchSharedStore } from './counted-calls.ts';
+import { countFailures, logStoreErrors, openCountedBlobs, watchSharedStore } from './counted-calls.ts';
 import { countJobEnds } from './counted-jobs.ts';
 import { createCrawler } from './crawler.ts';
 import { withinOpenFiles } from './file-budget.ts';
@@ -73,6 +73,8 @@ export interface Platform {
   readonly settings: Settings;
   readonly duties: Duties;
   readonly store: Store;
+  /** What the store lost before this process had it; null when nothing is known. */
+  readonly storeDegradation: () => string | null;
   readonly blobs: OpenBlobs;
   readonly exportFiles: Files;
   readonly search: Search;
@@ -146,7 +148,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     // Spans of what is closed before are sent yet.
     const tracing = await openTracing(given, owner, logger);
     closers.last.push(() => tracing?.close());
-    const onStoreError = (error: unknown) => logger.warn({ err: error }, 'store error');
+    const { onStoreError, storeDegradation } = logStoreErrors(logger);
     const opened = await openStore(given, onStoreError, steady.now, DISK_RESERVE_BYTES, replicaLog(logger));
     const room = watchRoom({
       dataDir: isShared && given.s3Url !== undefined ? null : given.dataDir,
@@ -344,6 +346,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       extraction: createExtraction({ reader: extractor, now }),
       accounts: { sessions: accounts.sessions, store: kept === store ? front : kept },
       store: front,
+      storeDegradation,
       blobs,
       exportFiles,
       search,

@@ -45,7 +45,11 @@ export function createPlatformApi(
     ...defined({ activity }),
     readiness: createReadiness({
       parts: {
-        store: { check: () => store.check(), isEssential: true },
+        store: {
+          check: () => store.check(),
+          isEssential: true,
+          degradation: () => platform.storeDegradation(),
+        },
         // Without Redis an API still takes work in, which waits in the store; the others get none.
         queue: {
           check: () => queue.check(),

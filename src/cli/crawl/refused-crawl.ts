@@ -10,7 +10,6 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'DOMAIN_DENIED',
   'INVALID_URL',
   'NO_BROWSER',
-  'ROBOTS_DISALLOWED',
   'UNSUPPORTED_OPTION',
 ]);
 
@@ -34,9 +33,10 @@ export function watchFolder(folder: CrawlFolder): () => void {
   };
 }
 
-/** Whether every start of the crawl was refused before it was asked for, so that there is nothing to go on with. */
+/** Whether every start of the crawl was refused before anything was asked for, so that there is nothing to go on with. */
 export function isRefusedCrawl({ status, pages, bytes, failed, denied, failures }: CrawlReport): boolean {
-  if (status !== 'failed' || pages > 0 || bytes > 0) return false;
+  // Some denials are those of a robots.txt, which was asked for: the report has them.
+  if (status !== 'failed' || pages > 0 || bytes > 0 || denied > 0) return false;
   const codes = Object.keys(failures?.codes ?? {}) as ErrorCode[];
-  return failed + denied > 0 && codes.every((code) => REFUSALS.has(code));
+  return failed > 0 && codes.every((code) => REFUSALS.has(code));
 }

@@ -275,7 +275,11 @@ async function checkPostgres({ shell, settings }: Patient, url: string): Promise
 async function checkSqlite({ shell, settings }: Patient): Promise<Finding> {
   const file = join(settings.dataDir, DATABASE_FILE);
   if (!existsSync(file)) return fine('none yet');
-  const { schemaVersion, newestSchema } = await shell.inspect.sqlite(file);
+  const { schemaVersion, newestSchema, ignored } = await shell.inspect.sqlite(file);
+  // The next opening of the database overwrites that part of its log, so this is the last moment to keep a copy.
+  if (ignored !== null) {
+    return warning(ignored, `copy ${file} and ${file}-wal before the next start, and look at the disk`);
+  }
   // Opening the storage would bring an older schema up to date, and a doctor changes nothing.
   if (schemaVersion > 0 && schemaVersion < newestSchema) {
     return warning(

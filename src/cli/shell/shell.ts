@@ -55,7 +55,11 @@ export interface Shell {
     redis(url: string, prefix: string): Promise<RedisFacts>;
     bucket(url: string): Promise<BucketFacts>;
     /** The version of the schema in a file of SQLite, and the newest one that this program knows. */
-    sqlite(path: string): Promise<{ readonly schemaVersion: number; readonly newestSchema: number }>;
+    sqlite(path: string): Promise<{
+      readonly schemaVersion: number;
+      readonly newestSchema: number;
+      readonly ignored: string | null;
+    }>;
     /** Whether a process works in the data folder now. */
     folderLock(dataDir: string): Promise<boolean>;
   };
@@ -115,6 +119,8 @@ export interface OpenStorage {
 export interface OpenPlatform extends OpenStorage {
   /** With the keys of the vault, wherever they come from. */
   readonly settings: Settings;
+  /** What the store lost before this process had it; null when nothing is known. */
+  readonly storeDegradation: () => string | null;
   readonly blobs: Blobs & {
     /** Why bodies are not where they belong at the moment; null when they are. */
     degradation(): string | null;

@@ -6,7 +6,7 @@ import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.t
 import type { Incarnation } from '../../model/ids.ts';
 import { requireDatabase, requireSchema, requireSound } from './integrity-check.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';
-import { requireIntactLog } from './wal-check.ts';
+import { type IgnoredTail, requireIntactLog } from './wal-check.ts';
 
 export type SqliteRow = Record<string, SQLInputValue>;
 
@@ -33,12 +33,18 @@ const CACHE_KIB = 16_384;
 
 /**
  * Opens the file, or makes it. Throws DATABASE_CORRUPT when it is damaged, and when it is missing or empty although
- * `traces`, paths of files that are only made once there is a database, are there.
+ * `traces`, paths of files that are only made once there is a database, are there. `onIgnored` is told of changes at the
+ * end of the log that are not whole and are dropped.
  */
-export function openSqliteDatabase(path: string, traces: readonly string[] = []): SqliteDatabase {
+export function openSqliteDatabase(
+  path: string,
+  traces: readonly string[] = [],
+  onIgnored: (error: ScrapifieError) => void = () => undefined,
+): SqliteDatabase {
   const connection = translate(path, () => {
     requireDatabase(path, traces);
-    requireIntactLog(path);
+    const ignored = requireIntactLog(path);
+    if (ignored !== null) onIgnored(ignoredTail(path, ignored));
     makePrivateFile(path);
     // Without the defensive mode: a migration adds references to tables where they stand, see SQLITE_MIGRATIONS.
     const opened = new DatabaseSync(path, { timeout: 10_000, defensive: false });
@@ -126,6 +132,12 @@ export function checkpointSqlite(database: SqliteDatabase): void {
     // What could not be copied stays in the log, see above.
   }
 }
+
+export const ignoredTail = (path: string, { frames, commits }: IgnoredTail): ScrapifieError =>
+  new ScrapifieError(
+    'DATABASE_CORRUPT',
+    `The log ${path}-wal ended in ${commits} commits (${frames} frames) that were not whole and are dropped, as a power failure leaves them: changes of the last moments. Damage to the end of the file looks the same; after anything but a power failure, look at the disk.`,
+  );
 
 /** SQLite's primary result codes that the operator can act on. */
 const FAULTS: Readonly<Record<number, { code: ErrorCode; say: (path: string) => string }>> = {

@@ -7,6 +7,7 @@ export type Synchronous<T> = {
 
 /**
  * So many commits may go unsynced in a row; the next one is synced. The check of the log relies on it: it tells damage
- * from what a power failure leaves by the number of commits that follow.
+ * from what a power failure leaves by the number of commits that follow. A small number costs little, since the ledger
+ * syncs more often than that while a crawl is at work.
  */
-export const MOST_UNSYNCED_COMMITS = 32;
+export const MOST_UNSYNCED_COMMITS = 4;

@@ -156,7 +156,7 @@ const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
 const { path, traces, checkpointMs, reserveBytes } = workerData as ThreadPlace;
-const database = openSqliteDatabase(path, traces);
+const database = openSqliteDatabase(path, traces, tell);
 const openedFile = fileIdentity();
 let isFileThere = true;
 const reserve = createDiskReserve(path.replace(/(?:\.db)?$/, '.reserve'), reserveBytes);
@@ -214,6 +214,11 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
   };
 }
 
+/** What is no answer to a call. */
+function tell(error: ScrapifieError): void {
+  port.postMessage({ id: NO_CALL, failure: failureOf(error) } satisfies ThreadAnswer);
+}
+
 function fileIdentity(): string | null {
   const stat = path === ':memory:' ? undefined : statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.dev}:${stat.ino}`;
@@ -228,7 +233,7 @@ function requireFile(): void {
     'STORE_UNAVAILABLE',
     `The database file ${path} was removed or replaced while this process uses it. Put it back; or stop the process, restore a backup and start again.`,
   );
-  if (wasThere) port.postMessage({ id: NO_CALL, failure: failureOf(error) } satisfies ThreadAnswer);
+  if (wasThere) tell(error);
   throw error;
 }
 

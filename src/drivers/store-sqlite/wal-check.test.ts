@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import { openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { inspectSqlite } from './inspect.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 import { requireIntactLog } from './wal-check.ts';
 
@@ -100,6 +101,12 @@ describe('a log with one damaged byte, before committed changes, is refused', ()
     expect(codeOf(path)).toBe('DATABASE_CORRUPT');
   });
 
+  it('and so is a zeroed stretch, with the commits of a second behind it', () => {
+    const path = crashed(40);
+    harm(path, (log) => void log.fill(0, frameAt(8), frameAt(14)));
+    expect(codeOf(path)).toBe('DATABASE_CORRUPT');
+  });
+
   it('also through the thread of the store', async () => {
     const path = crashed();
     harm(path, (log) => void flip(log, frameAt(4) + 100));
@@ -132,6 +139,23 @@ describe('a log that a crash or a power failure leaves is opened', () => {
       expect([block, codeOf(source)]).toEqual([block, 'sound']);
     }
     expect(rowsIn(source)).toBe(COMMITS - 1);
+  });
+
+  it('with a hole that a power failure may have left, and it is told what is dropped', async () => {
+    const path = crashed();
+    const commits = commitsFrom(readFileSync(`${path}-wal`));
+    const from = (commits.at(-4) ?? 0) + 1;
+    harm(path, (log) => void log.fill(0, frameAt(from), frameAt(from + 2)));
+    expect(requireIntactLog(path)).toEqual({ commits: 3, frames: (commits.at(-1) ?? 0) - from + 1 });
+    expect((await inspectSqlite(path)).ignored).toContain('3 commits');
+    const told: Error[] = [];
+    const store = await createSqliteStore({ path, onError: (error) => told.push(error) });
+    await store.close();
+    expect(told.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`${path}-wal ended in 3 commits`),
+    ]);
+    expect(rowsIn(path)).toBe(COMMITS - 3);
+    expect(requireIntactLog(path)).toBeNull();
   });
 
   it('with a damaged last frame, which looks the same', () => {

@@ -14,7 +14,7 @@ const MOST_BYTES = 536_870_912;
 /** What a file system loses as a whole when the power fails before it has written it. */
 const BLOCK_BYTES = 4_096;
 /** Other processes, such as the command line, make commits of their own between two syncs of the server. */
-const MOST_LOST_COMMITS = 2 * MOST_UNSYNCED_COMMITS;
+const MOST_LOST_COMMITS = 4 * MOST_UNSYNCED_COMMITS;
 
 type Checksum = readonly [number, number];
 
@@ -35,37 +35,56 @@ interface Frame {
   checksumAfter(previous: Checksum): Checksum;
 }
 
+/** What SQLite passes over at the end of a log that is not refused. */
+export interface IgnoredTail {
+  /** Frames from the first one that is not whole on. */
+  readonly frames: number;
+  /** Commits among them: transactions that the power failure took, or damage that looks the same. */
+  readonly commits: number;
+}
+
 /**
  * Throws DATABASE_CORRUPT when the write-ahead log of the database is damaged before committed transactions. SQLite
  * itself ignores everything after the first damaged frame without a word, and overwrites it. A log that breaks off,
- * as after a crash or a power failure, is sound: what SQLite ignores then was not yet committed.
+ * as after a crash or a power failure, is sound: what SQLite ignores then was not yet synced. Returns what that is; null
+ * when the log has no commit that is ignored.
  */
-export function requireIntactLog(path: string): void {
-  if (path === ':memory:') return;
+export function requireIntactLog(path: string): IgnoredTail | null {
+  if (path === ':memory:') return null;
   const log = `${path}-wal`;
-  const damage = damageOf(log);
+  const first = lookAt(log);
+  if (first.damage === null && first.ignored === null) return null;
   // Another process may be writing to the log: a frame that it had not finished is sound the second time.
-  if (damage === null || damageOf(log) !== damage) return;
+  const { damage, ignored } = lookAt(log);
+  if (damage === null || damage !== first.damage) return ignored;
   throw new ScrapifieError(
     'DATABASE_CORRUPT',
     `The database ${path} is damaged: in ${log}, ${damage} is wrong, and committed changes follow it. Restore both files from a backup. To go on without the changes of the last seconds, move ${log} away.`,
   );
 }
 
-function damageOf(log: string): string | null {
+interface LogState {
+  /** The place of damage before committed changes. */
+  readonly damage: string | null;
+  readonly ignored: IgnoredTail | null;
+}
+
+const SOUND: LogState = { damage: null, ignored: null };
+
+function lookAt(log: string): LogState {
   let file: number;
   try {
     file = openSync(log, 'r');
   } catch {
     // Without a log there is nothing to check; one that cannot be read is reported when SQLite opens it.
-    return null;
+    return SOUND;
   }
   try {
     const sizeBytes = Math.min(fstatSync(file).size, MOST_BYTES);
-    if (sizeBytes < HEADER_BYTES + FRAME_HEADER_BYTES) return null;
+    if (sizeBytes < HEADER_BYTES + FRAME_HEADER_BYTES) return SOUND;
     const header = readHeader(file);
-    if (!header.isSound) return isHeaderLost(file, header) ? 'the header' : null;
-    return damagedFrame(header, frameReader(file, header, sizeBytes));
+    if (!header.isSound) return isHeaderLost(file, header) ? { ...SOUND, damage: 'the header' } : SOUND;
+    return firstBrokenFrame(header, frameReader(file, header, sizeBytes));
   } finally {
     closeSync(file);
   }
@@ -136,12 +155,12 @@ function frameReader(file: number, { pageBytes, isBigEndian }: Header, sizeBytes
   };
 }
 
-/** The first frame that SQLite would not accept, if committed frames after it show that it had been accepted once. */
-function damagedFrame(header: Header, frameAt: ReadFrame): string | null {
+/** The first frame that SQLite would not accept is damage if committed frames after it show that it had been accepted once. */
+function firstBrokenFrame(header: Header, frameAt: ReadFrame): LogState {
   let checksum = header.checksum;
   for (let index = 0; ; index += 1) {
     const frame = frameAt(index);
-    if (frame === null) return null;
+    if (frame === null) return SOUND;
     const { page, salts, stored } = frame;
     const expected = frame.checksumAfter(checksum);
     if (page !== 0 && isSame(salts, header.salts) && isSame(stored, expected)) {
@@ -152,8 +171,22 @@ function damagedFrame(header: Header, frameAt: ReadFrame): string | null {
       (!endsBlock(index, header.pageBytes) && isContinued(header, frameAt, index + 1, stored)) ||
       isContinued(header, frameAt, index + 1, expected) ||
       hasSyncedCommit(header, frameAt, index + 1);
-    return isDamage ? `frame ${index + 1}` : null;
+    return { damage: isDamage ? `frame ${index + 1}` : null, ignored: tailFrom(header, frameAt, index) };
   }
+}
+
+/** Frames of an earlier generation of the log are not of this tail: their changes are in the database. */
+function tailFrom(header: Header, frameAt: ReadFrame, from: number): IgnoredTail | null {
+  let commits = 0;
+  let last = from;
+  for (let index = from; ; index += 1) {
+    const frame = frameAt(index);
+    if (frame === null) break;
+    if (!isSame(frame.salts, header.salts)) continue;
+    last = index;
+    if (frame.isCommit) commits += 1;
+  }
+  return commits === 0 ? null : { frames: last - from + 1, commits };
 }
 
 /**
