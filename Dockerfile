@@ -2,7 +2,8 @@
 # render nothing (api, http-worker, scheduler). `make docker` builds both; docs/deployment.md says how to run them.
 #
 # docker build --tag scrapifie .
-# docker run --publish 127.0.0.1:3000:3000 --volume scrapifie-data:/data --read-only --tmpfs /tmp scrapifie
+# docker run --publish 127.0.0.1:3000:3000 --volume scrapifie-data:/data --read-only --tmpfs /tmp --cap-drop ALL \
+#   --security-opt no-new-privileges --security-opt seccomp=deploy/docker/seccomp.json --security-opt apparmor=unconfined scrapifie
 
 # The image that this one is built on; releases name it by its digest: docs/security.md, "Supply chain".
 ARG NODE_IMAGE=node:24-slim

@@ -8,6 +8,11 @@ export const browserSettings = {
     .min(1)
     .optional()
     .describe('Chromium, Chrome or Edge to render pages with; without it, the first that is found.'),
+  unconfinedBrowsers: bool
+    .default(false)
+    .describe(
+      'Renders pages although browsers cannot be confined: as root, or without their sandbox. A hole in a browser then gives a page the rights of the server.',
+    ),
   browserPages: whole(0, 1_000)
     .default(0)
     .describe('Pages rendered at once in this process; 0 takes what cores and memory allow.')

@@ -239,6 +239,14 @@ export const ERRORS = {
     isOurs: true,
     meaning: 'No Chromium, Chrome or Edge was found here; `scrapifie doctor` says how to get one.',
   },
+  BROWSER_UNCONFINED: {
+    httpStatus: 503,
+    retry: 'never',
+    exitCode: EXIT.environment,
+    isOurs: true,
+    meaning:
+      'There is a browser, and this machine gives it no confinement; the message says why, and how to allow it or to render without.',
+  },
   SEARCH_UNAVAILABLE: environment(
     'later',
     'The search engine of SCRAPIFIE_SEARXNG_URL did not answer, or not with results.',

@@ -12,6 +12,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   QUERY_FAILED: 'Correct the query as the message says.',
   QUERY_TIMEOUT: 'Ask for less: a narrower condition, fewer groups.',
   QUERY_UNAVAILABLE: 'Use the tool query in place of SQL.',
+  BROWSER_UNCONFINED: 'Browsers are not used on this machine: do without a screenshot or `waitForSelector`.',
   NO_BROWSER: 'No browser is installed: do without a screenshot or `waitForSelector`.',
   REQUEST_TIMEOUT: 'The page took too long: try once more, or another page.',
   CREDITS_EXHAUSTED: 'The account has no credits left: tell the user.',

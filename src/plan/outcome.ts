@@ -110,8 +110,9 @@ export function repeatedWithoutCharge(code: ErrorCode, engine: EngineName): 'now
   if (code === 'CANCELLED' || code === 'SHUTTING_DOWN') return 'now';
   // A browser of this installation is started again. A service of others may refuse every request for good.
   if (code === 'BROWSER_UNAVAILABLE' && isRendering(engine)) return 'later';
-  // Waiting does not install a browser.
-  return ERRORS[code].exitCode === EXIT.environment && code !== 'NO_BROWSER' ? 'later' : null;
+  // Waiting does not install a browser, and gives it no confinement.
+  const isForGood = code === 'NO_BROWSER' || code === 'BROWSER_UNCONFINED';
+  return ERRORS[code].exitCode === EXIT.environment && !isForGood ? 'later' : null;
 }
 
 interface TracedAttempt {

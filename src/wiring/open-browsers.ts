@@ -8,21 +8,25 @@ import { remoteAddressOf } from '../fetch/browser/pool/remote-address.ts';
 import { thisMachine } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
+import { type Confinement, refusalOf } from '../fetch/render-process/confinement.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { BrowserFigures } from '../observe/metrics/sources.ts';
 import type { SolverFigures } from '../ports/captcha.ts';
-import { type LaneLimits, openRenderLanes, type RenderLanes } from './render-lanes.ts';
+import { confineBrowsers, type LaneLimits, openRenderLanes, type RenderLanes } from './render-lanes.ts';
 import { RenderTally } from './render-tally.ts';
 
 /** The browsers of this process, in render processes. Nothing is looked for or started before it is needed. */
 export interface Browsers {
   /**
    * The browser of this machine, or null. It is looked for at the first question, and again when it is gone. Throws
-   * INVALID_SETTINGS when the settings name one that does not run.
+   * INVALID_SETTINGS when the settings name one that does not run, BROWSER_UNCONFINED when it cannot be kept from the rest
+   * of the machine and the settings do not consent to that.
    */
   find(): Promise<FoundBrowser | null>;
   /** The browser that was launched last, or else found, without a new lookup; null when there is none. */
   readonly found: FoundBrowser | null;
+  /** Why the browser that was found is not used; null when it is, or none was found yet. */
+  readonly refusal: ScrapifieError | null;
   /** Whether pages can be shown by this engine, as far as can be told without showing one. */
   health(name: RenderName): Promise<BrowserHealth>;
   /** Null while nothing runs. */
@@ -57,6 +61,9 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
   let lanes: RenderLanes | null = null;
   let isClosed = false;
   let found: FoundBrowser | null = null;
+  let refusal: ScrapifieError | null = null;
+  /** By the path of the browser; a machine has few. */
+  const confining = new Map<string | null, Promise<Confinement>>();
   /** Render processes were started with a browser of this machine. */
   let hasOwn = false;
   const isOwn = (name: RenderName) => name === 'browser' || settings.remoteBrowserUrl === undefined;
@@ -78,8 +85,30 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
 
   async function lookAgain(): Promise<FoundBrowser | null> {
     const browser = await look({ executable: settings.browserPath ?? null, env: searchEnvironment() });
-    know(browser);
+    refusal = browser === null ? null : await refusalFor(browser.path);
+    know(refusal === null ? browser : null);
+    if (refusal !== null) throw refusal;
     return browser;
+  }
+
+  function confined(executablePath: string | null): Promise<Confinement> {
+    const known = confining.get(executablePath) ?? confineBrowsers(executablePath, settings);
+    confining.set(executablePath, known);
+    return known;
+  }
+
+  /** Tells what the confinement lacks, once for each browser. */
+  async function refusalFor(executablePath: string): Promise<ScrapifieError | null> {
+    const isNew = !confining.has(executablePath);
+    const confinement = await confined(executablePath);
+    const { user, isSandboxed, prefix, weaknesses } = confinement;
+    if (isNew) {
+      for (const { what, remedy } of weaknesses)
+        logger.warn({ weakness: what, remedy }, 'browsers are not confined as they should be');
+      const isApart = prefix.length > 0;
+      logger.info({ user: user?.name ?? null, isSandboxed, isApart }, 'browsers are confined');
+    }
+    return settings.unconfinedBrowsers ? null : refusalOf(confinement);
   }
 
   /** The browser is not where it was. One that the settings name and that does not run is none. */
@@ -101,6 +130,7 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
         hasOwn = browser !== null;
         return browser?.path ?? null;
       },
+      confine: confined,
       relocate,
       onLaunched(version, path) {
         if (path !== null) know({ path, version, from: found?.from ?? 'path' });
@@ -159,6 +189,9 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
     find,
     get found() {
       return found;
+    },
+    get refusal() {
+      return refusal;
     },
     health: healthOfEngine,
     figures: () => lanes?.figures() ?? null,

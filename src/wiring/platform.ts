@@ -304,7 +304,12 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       addWebhook: webhooks.createForJob,
       storageRefusal: room.refusal,
       reserveFor: reserveFor(settings, policies.current, pluginEngines.keys()),
-      refusalOf: requestRefusal(settings, plugins, () => resources?.offers() ?? null),
+      refusalOf: requestRefusal(
+        settings,
+        plugins,
+        () => resources?.offers() ?? null,
+        () => resources?.browsers?.refusal ?? null,
+      ),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });
 

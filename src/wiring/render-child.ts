@@ -4,6 +4,7 @@ import { reportListenerErrors } from '../errors/guarded.ts';
 import { treePids } from '../fetch/browser/pool/process-tree.ts';
 import { createParcels } from '../fetch/remote/parcels.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
+import { becomeUser } from '../fetch/render-process/become-user.ts';
 import { ChildChannel } from '../fetch/render-process/child-channel.ts';
 import type { StartMessage, StateMessage } from '../fetch/render-process/process-messages.ts';
 import { createLogger } from '../observe/logger.ts';
@@ -16,6 +17,10 @@ import { createRenderEngines, type RenderEngines } from './render-engines.ts';
  */
 const PIPE = 3;
 const SLOWEST_KILL_MS = 2_000;
+
+// Before anything comes by the pipe: the imports above are all that needs the rights of who started this process.
+const [, , user] = process.argv;
+if (user !== undefined) becomeUser(user);
 
 let engines: RenderEngines | null = null;
 let isEnding = false;

@@ -9,7 +9,7 @@ import { codeOfFailure, get, serve, textOf } from '../fetch/http/loopback.fixtur
 import { isRoot } from '../fetch/render-process/confinement.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
 import { createLogger } from '../observe/logger.ts';
-import { openRenderLanes, type RenderLanes } from './render-lanes.ts';
+import { confineBrowsers, openRenderLanes, type RenderLanes } from './render-lanes.ts';
 
 const LIMIT_MS = 90_000;
 const UNTIL = { timeout: 60_000, interval: 20 };
@@ -22,8 +22,10 @@ interface Opened {
 
 function open(processLimits: Partial<ProcessLimits> = {}): Opened {
   const log: string[] = [];
+  const settings = settingsSchema.parse({ allowPrivate: true, captchaKey: 'a-secret-of-the-solver' });
   const lanes = openRenderLanes({
-    settings: settingsSchema.parse({ allowPrivate: true, captchaKey: 'a-secret-of-the-solver' }),
+    settings,
+    confine: (path) => confineBrowsers(path, settings),
     limits: renderLimitsFor({ memoryBytes: 8e9, cores: 1 }),
     logger: createLogger({ level: 'info', destination: { write: (line) => void log.push(line) } }),
     executablePath: async () => EXECUTABLE,

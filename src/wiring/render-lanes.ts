@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/search-environment.ts';
+import { secretPlaces } from '../config/secret-places.ts';
 import type { Settings } from '../config/settings.ts';
 import type { RenderLimits } from '../fetch/browser/pool/memory-budget.ts';
 import type { BrowserHealth, PoolEvent } from '../fetch/browser/pool/pool-health.ts';
@@ -10,7 +11,13 @@ import { createTwoCaptcha } from '../fetch/captcha/two-captcha.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../fetch/engine.ts';
 import { limitConcurrency } from '../fetch/limited-engines.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
-import { type Confinement, confine, isRoot, makeHome } from '../fetch/render-process/confinement.ts';
+import {
+  type Confinement,
+  confine,
+  isRoot,
+  makeHome,
+  type Weakness,
+} from '../fetch/render-process/confinement.ts';
 import type { AskMessage, EventMessage } from '../fetch/render-process/process-messages.ts';
 import { RenderLane } from '../fetch/render-process/render-lane.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
@@ -27,6 +34,8 @@ export interface RenderLanesOptions {
   readonly logger: Logger;
   /** Path of the browser to start; null when none is installed. */
   readonly executablePath: () => Promise<string | null>;
+  /** How processes are confined that drive this browser; null where none is started here. */
+  readonly confine: (executablePath: string | null) => Promise<Confinement>;
   readonly relocate: () => Promise<string | null>;
   readonly onLaunched: (version: string, path: string | null) => void;
   readonly onHealth: () => void;
@@ -52,6 +61,8 @@ export interface RenderLanes {
 const ENTRY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './render-child.ts' : './render-child.js', import.meta.url),
 );
+/** With sources or compiled files, and with the packages that they import. */
+const PROGRAM_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 const ALONE = { maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1, minBrowsers: 0 };
 const ALONE_IDLE_MS = 30_000;
 const EVENTS: Readonly<Record<Exclude<PoolEvent['kind'], 'launched'>, string>> = {
@@ -67,18 +78,7 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
   const contact = siteOwnerContact(settings) ?? undefined;
   const solver = openSolver(settings);
 
-  /** How processes can be confined here, found out only once. */
-  let confining: Promise<Confinement> | null = null;
-  let weaknesses: readonly string[] = [];
-
-  async function confineTo(executablePath: string | null): Promise<Confinement> {
-    const found = await confineBrowsers(executablePath);
-    weaknesses = found.weaknesses;
-    for (const weakness of weaknesses)
-      logger.warn({ weakness }, 'browsers are not confined as they should be');
-    logger.info({ user: found.user?.name ?? null, isSandboxed: found.isSandboxed }, 'browsers are confined');
-    return found;
-  }
+  let weaknesses: readonly Weakness[] = [];
 
   async function onAsk(ask: AskMessage, signal: AbortSignal): Promise<unknown> {
     switch (ask.what) {
@@ -108,14 +108,16 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
       idleMs: kind === 'alone' ? ALONE_IDLE_MS : null,
       async prepare() {
         const executablePath = await options.executablePath();
-        confining ??= confineTo(executablePath);
-        const { user, isSandboxed } = await confining;
+        const confinement = await options.confine(executablePath);
+        const { user, isSandboxed, prefix } = confinement;
+        weaknesses = confinement.weaknesses;
         const home = await makeHome(user);
         return {
           launch: {
             entry: ENTRY,
             home,
             env: renderEnvironment(home, user !== null),
+            prefix,
             ...(user === null ? {} : { user }),
           },
           start: {
@@ -171,8 +173,14 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
 }
 
 /** Null: no browser is started here. */
-export function confineBrowsers(executablePath: string | null): Promise<Confinement> {
-  return confine({ isRoot: isRoot(), entry: ENTRY, executablePath, env: childEnvironment() });
+export function confineBrowsers(executablePath: string | null, settings: Settings): Promise<Confinement> {
+  return confine({
+    isRoot: isRoot(),
+    executablePath,
+    env: childEnvironment(),
+    secretPlaces: secretPlaces(settings),
+    programFolder: PROGRAM_FOLDER,
+  });
 }
 
 /** What belongs to the server's own user is of no use to another. */

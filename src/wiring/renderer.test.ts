@@ -20,6 +20,8 @@ test(
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'scrapifie-renderer-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    // Started by root, browsers run as another user.
+    await chmod(folder, 0o755);
     const installed = await findBrowser({ executable: null, env: searchEnvironment() });
     const program = join(folder, 'chromium');
     const install = async () => {

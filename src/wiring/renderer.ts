@@ -16,7 +16,7 @@ import { type Browsers, openBrowsers } from './open-browsers.ts';
 /** The part of the platform that answers renders for the owners of hosts. */
 export interface Renderer {
   readonly browsers: Browsers;
-  /** Throws NO_BROWSER where there is nothing to render with. */
+  /** Throws NO_BROWSER or BROWSER_UNCONFINED where there is nothing to render with. */
   start(): Promise<void>;
   /** Finishes the renders under way, up to the deadline. */
   stop(deadlineMs: number): Promise<void>;
@@ -102,7 +102,8 @@ function retriedElsewhere(engine: Engine): Engine {
       try {
         return await engine.fetch(request);
       } catch (error) {
-        if (!isScrapifieError(error) || error.code !== 'NO_BROWSER') throw error;
+        if (!isScrapifieError(error)) throw error;
+        if (error.code !== 'NO_BROWSER' && error.code !== 'BROWSER_UNCONFINED') throw error;
         throw new ScrapifieError('BROWSER_LOST', `This worker has no browser any more: ${error.message}`);
       }
     },

@@ -11,10 +11,18 @@ export function requestRefusal(
   settings: Settings,
   plugins: LoadedPlugins,
   offers: InstalledEngines,
+  /** Why the browser of this machine is not used. */
+  unused: () => ScrapifieError | null,
 ): (page: PageOptions) => ScrapifieError | null {
   // The available renderers are only known where this process renders all pages.
   const isKnown = settings.role === 'all' && settings.replay === undefined;
-  const engineRefusal = createEngineRefusal(() => (isKnown ? offers() : null));
+  const byEngines = createEngineRefusal(() => (isKnown ? offers() : null));
+  const engineRefusal = (page: PageOptions): ScrapifieError | null => {
+    const refusal = byEngines(page);
+    if (refusal?.code !== 'NO_BROWSER') return refusal;
+    const { code, message } = unused() ?? refusal;
+    return new ScrapifieError(code, message, { details: refusal.details ?? [] });
+  };
   return (page) => pluginRefusal(page, plugins) ?? engineRefusal(page) ?? llmRefusal(page, settings);
 }
 

@@ -25,7 +25,8 @@ export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
     sqlite: async (path) => (await import('../drivers/store-sqlite/inspect.ts')).inspectSqlite(path),
   },
   backupTools: async () => (await import('./backups.ts')).BACKUP_TOOLS,
-  confineBrowsers: async (path) => (await import('./render-lanes.ts')).confineBrowsers(path),
+  confineBrowsers: async (path, settings) =>
+    (await import('./render-lanes.ts')).confineBrowsers(path, settings),
   openLake: async (settings, beside) => (await import('./open-lake.ts')).openLake(settings, beside),
   shippedPolicy: async () => (await import('./shipped-policy.ts')).SHIPPED_POLICY,
 };

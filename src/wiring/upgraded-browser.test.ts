@@ -56,6 +56,8 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'scrapifie-upgrade-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    // Started by root, browsers run as another user.
+    await chmod(folder, 0o755);
     const installed = await findBrowser({ executable: null, env: searchEnvironment() });
     const launcher = join(folder, 'launcher');
     const install = async (program: string) => {

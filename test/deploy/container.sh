@@ -56,4 +56,9 @@ if [ -n "$CONTAINER_USER" ]; then
     --inh-caps=-all --no-new-privs -- "$@"
 fi
 unset CONTAINER_ROOT CONTAINER_NODE CONTAINER_BINDS CONTAINER_USER CONTAINER_WORKDIR
-exec chroot "$root" "$@"
+# As container engines do it. Behind `chroot` the kernel lets no process make a user namespace.
+cd "$root"
+pivot_root . .
+umount -l .
+cd /
+exec "$@"

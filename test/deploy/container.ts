@@ -30,7 +30,7 @@ export interface ContainerOptions {
 const SCRIPT = fileURLToPath(new URL('container.sh', import.meta.url));
 /** What base images set. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-const PROGRAMS = ['unshare', 'setpriv', 'chroot', 'mount', 'tini', 'chromium'];
+const PROGRAMS = ['unshare', 'setpriv', 'pivot_root', 'mount', 'nsenter', 'tini', 'chromium'];
 
 /** Why this machine cannot do it; null when it can. */
 export function whyNoContainers(): string | null {

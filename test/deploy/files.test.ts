@@ -117,6 +117,70 @@ describe('compose files', () => {
   });
 });
 
+describe('the seccomp profile for browsers', () => {
+  interface Rule {
+    readonly names: readonly string[];
+    readonly action: string;
+    readonly args?: readonly unknown[];
+    readonly includes?: unknown;
+  }
+  const profile = JSON.parse(readText('deploy/docker/seccomp.json')) as {
+    readonly defaultAction: string;
+    readonly syscalls: readonly Rule[];
+  };
+  const always = new Set(
+    profile.syscalls
+      .filter(({ args, includes }) => args === undefined && includes === undefined)
+      .flatMap(({ names }) => names),
+  );
+
+  it('refuses what it does not name, and allows namespaces and nothing that needs rights of the host', () => {
+    expect(profile.defaultAction).toBe('SCMP_ACT_ERRNO');
+    expect(new Set(profile.syscalls.map(({ action }) => action))).toEqual(new Set(['SCMP_ACT_ALLOW']));
+    for (const name of ['clone', 'clone3', 'unshare', 'setns', 'chroot', 'mount', 'umount2', 'seccomp'])
+      expect([name, always.has(name)]).toEqual([name, true]);
+    const never = [
+      'bpf',
+      'perf_event_open',
+      'keyctl',
+      'add_key',
+      'kexec_load',
+      'init_module',
+      'open_by_handle_at',
+    ];
+    for (const name of [
+      ...never,
+      'io_uring_setup',
+      'userfaultfd',
+      'reboot',
+      'swapon',
+      'pivot_root',
+      'fsopen',
+      'iopl',
+    ])
+      expect([name, profile.syscalls.some(({ names }) => names.includes(name))]).toEqual([name, false]);
+    const all = profile.syscalls.filter(({ args }) => args === undefined).flatMap(({ names }) => names);
+    expect(all.filter((name, at) => all.indexOf(name) !== at)).toEqual([]);
+  });
+
+  it.each(['compose.yaml', 'compose.fleet.yaml'])('is that of every service with a browser in %s', (path) => {
+    const { services } = readCompose(path) as ComposeFile & {
+      services: Record<string, { security_opt?: readonly string[] }>;
+    };
+    const withBrowser = Object.entries(services).filter(([, { image }]) => image === 'scrapifie:latest');
+    expect(withBrowser.length).toBeGreaterThan(0);
+    for (const [name, { security_opt: options = [] }] of withBrowser) {
+      expect([name, options]).toEqual([name, expect.arrayContaining(['no-new-privileges:true'])]);
+      const [file = ''] = options.flatMap((option) => /^seccomp=(.*)$/.exec(option)?.[1] ?? []);
+      expect([name, existsSync(join(ROOT, file)), file.endsWith('seccomp.json')]).toEqual([name, true, true]);
+    }
+  });
+
+  it('is a file of the chart', () => {
+    expect(readText('deploy/helm/scrapifie/files/seccomp.json')).toBe(readText('deploy/docker/seccomp.json'));
+  });
+});
+
 describe('Dockerfiles', () => {
   it.each(['Dockerfile', 'deploy/docker/camoufox.Dockerfile'])(
     '%s has no problem that a linter knows',

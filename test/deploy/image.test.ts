@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startReverseProxy } from '../../fleet/reverse-proxy.ts';
 import { freePort } from '../../fleet/servers/free-port.ts';
+import { treePids } from '../../src/fetch/browser/pool/process-tree.ts';
 import { QUICK_POLICY } from '../integration/world.ts';
 import { SCRIPTED } from '../site/scripted.ts';
 import { type Site, startSite } from '../site/site.ts';
@@ -22,6 +23,15 @@ const UID = 1000;
 const run = promisify(execFile);
 const why = whyNoContainers();
 if (why !== null) console.log(`the image's start command is NOT RUN: ${why}`);
+
+/** The process below one of the container whose command fits. */
+async function processOf(first: number, command: RegExp): Promise<{ readonly pid: number }> {
+  for (const pid of await treePids(first)) {
+    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    if (command.test(args) && args.includes('node')) return { pid };
+  }
+  throw new Error(`no process runs ${command}`);
+}
 
 describe.skipIf(why !== null)('the start command of the image, as its user on a read-only tree', () => {
   const image = imageConfig(stagesOf(readText('Dockerfile')), 'browser');
@@ -147,6 +157,34 @@ describe.skipIf(why !== null)('the start command of the image, as its user on a 
     const url = `${site.hostUrl(1)}${page?.path}`;
     const { status, body } = await post('/v1/scrape', { url, formats: ['html'], timeoutMs: 60_000 });
     expect([status, body.data.html]).toEqual([200, expect.stringContaining(page?.shows ?? 'no page')]);
+  });
+
+  it('keeps data, secrets and environment of the server from the process that drives the browser', async () => {
+    const server = await processOf(container.pid, /main\.js/);
+    const driver = await processOf(container.pid, /render-child/);
+    // The folders as this process sees them.
+    const seen = (path: string) => readdirSync(`/proc/${driver.pid}/root${path}`);
+    expect(readdirSync(`/proc/${server.pid}/root/data`)).toContain('vault.key');
+    expect([seen('/data'), seen('/run/secrets')]).toEqual([[], []]);
+    expect(readFileSync(`/proc/${driver.pid}/status`, 'utf8')).toMatch(/^CapEff:\s+0+$/m);
+    // As user 1000, outside and inside of its namespaces; each with /proc of the container.
+    const read = (target: number, name: string) =>
+      run('setpriv', [
+        ...[`--reuid=${UID}`, `--regid=${UID}`, '--clear-groups', 'nsenter', '--target', String(target)],
+        ...[
+          ...(target === driver.pid ? ['--user'] : []),
+          '--preserve-credentials',
+          'cat',
+          `/proc/${server.pid}/${name}`,
+        ],
+      ]);
+    expect((await read(server.pid, 'environ')).stdout).toContain('SCRAPIFIE_');
+    await expect(read(driver.pid, 'environ')).rejects.toMatchObject({
+      stderr: expect.stringContaining('Permission denied'),
+    });
+    await expect(read(driver.pid, 'maps')).rejects.toMatchObject({
+      stderr: expect.stringContaining('Permission denied'),
+    });
   });
 
   it('crawls', { timeout: LIMIT_MS }, async () => {

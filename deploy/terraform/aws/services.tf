@@ -44,6 +44,11 @@ locals {
     for role, service in var.services : role => { NODE_OPTIONS = "--max-old-space-size=${min(1024, service.memory / 2)}" }
   }
 
+  # Fargate lets no process make namespaces, so that Chromium has no sandbox there; but each task is a virtual machine of its own.
+  consent = {
+    for role in local.render_roles : role => { SCRAPIFIE_UNCONFINED_BROWSERS = "true" }
+  }
+
   health_check = "fetch('http://127.0.0.1:${local.port}/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"
 }
 
@@ -84,7 +89,7 @@ resource "aws_ecs_task_definition" "this" {
         essential = true
         dependsOn = [{ containerName = "prepare", condition = "SUCCESS" }]
         environment = [
-          for name, value in merge(local.heap[each.key], local.environment, each.value.environment, { SCRAPIFIE_ROLE = each.key }) :
+          for name, value in merge(local.heap[each.key], local.environment, lookup(local.consent, each.key, {}), each.value.environment, { SCRAPIFIE_ROLE = each.key }) :
           { name = name, value = value }
         ]
         secrets                = [for name, arn in local.secrets : { name = name, valueFrom = arn }]

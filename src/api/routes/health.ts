@@ -124,5 +124,6 @@ export function addHealthRoutes(app: App, deps: RouteDeps): void {
 function codeOf(codes: readonly (ErrorCode | undefined)[]): ErrorCode {
   const fits = (code: ErrorCode) => ERRORS[code].httpStatus === 503 && ERRORS[code].retry === 'later';
   const fitting = codes.find((code) => code !== undefined && fits(code));
-  return fitting ?? (codes.includes('NO_BROWSER') ? 'BROWSER_UNAVAILABLE' : 'STORE_UNAVAILABLE');
+  const lacksBrowser = codes.some((code) => code === 'NO_BROWSER' || code === 'BROWSER_UNCONFINED');
+  return fitting ?? (lacksBrowser ? 'BROWSER_UNAVAILABLE' : 'STORE_UNAVAILABLE');
 }

@@ -27,6 +27,7 @@ const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   LOGIN_REQUIRED: 'Log in with "scrapifie login", then crawl with --session.',
   BLOCKED: 'The site turns robots away; a lower --rate may help.',
   HOST_RATE_LIMITED: 'The site asks for fewer requests: crawl with a lower --rate.',
+  BROWSER_UNCONFINED: '"scrapifie doctor" tells what keeps browsers from being confined on this machine.',
   NO_BROWSER: '"scrapifie doctor" tells which browsers are found on this machine.',
 };
 const SHOWN_CODES = 5;

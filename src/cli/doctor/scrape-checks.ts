@@ -6,6 +6,7 @@ import type { Settings } from '../../config/settings.ts';
 import { listen } from '../../errors/guarded.ts';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
+import { refusalOf } from '../../fetch/render-process/confinement.ts';
 import { parseRequest } from '../../jobs/invalid-request.ts';
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { createLogger } from '../../observe/logger.ts';
@@ -33,14 +34,25 @@ export const SCRAPE_CHECKS = {
     return (isNeeded ? failure : warning)('none: pages are fetched, and not rendered', advice);
   },
 
-  async 'browser sandbox'({ shell, settings: { browserPath } }) {
+  async 'browser sandbox'({ shell, settings }) {
+    const { browserPath, unconfinedBrowsers } = settings;
     const browser = await findBrowser({ executable: browserPath ?? null, env: shell.environment });
     if (browser === null) return fine('no browser');
-    const { user, weaknesses } = await shell.confineBrowsers(browser.path);
-    const [first] = weaknesses;
-    if (first === undefined) return fine(user === null ? 'on' : `on, browsers run as ${user.name}`);
-    const all = weaknesses.map((weakness) => weakness.split(': ')[0]);
-    return warning(all.join('; '), first.slice(first.indexOf(': ') + 2));
+    const confinement = await shell.confineBrowsers(browser.path, settings);
+    const { user, prefix, weaknesses } = confinement;
+    if (weaknesses.length === 0) {
+      const who = user === null ? '' : `, browsers run as ${user.name}`;
+      return fine(`on${who}${prefix.length === 0 ? '' : ', browsers see no data folder and no secrets'}`);
+    }
+    const whats = weaknesses.map(({ what }) => what).join('; ');
+    const remedies = weaknesses.map(({ remedy }) => remedy).join('; ');
+    if (refusalOf(confinement) === null) return warning(whats, remedies);
+    return unconfinedBrowsers
+      ? warning(`${whats}; pages are rendered all the same (SCRAPIFIE_UNCONFINED_BROWSERS)`, remedies)
+      : warning(
+          `${whats}; so pages are not rendered`,
+          `${remedies}; or consent by SCRAPIFIE_UNCONFINED_BROWSERS=true`,
+        );
   },
 
   async 'a scrape'(patient) {
@@ -93,6 +105,8 @@ async function scraped(
     const { port } = server.address() as AddressInfo;
     return await judge(await textOf(shell, settings, `http://127.0.0.1:${port}/`, engine));
   } catch (error) {
+    if (isScrapifieError(error) && error.code === 'BROWSER_UNCONFINED')
+      return warning('not tried: browsers cannot be confined', 'see “browser sandbox”');
     const isMissing = isScrapifieError(error) && error.code === 'NO_BROWSER';
     return failureOf(error, isMissing ? 'run `scrapifie doctor --install`' : ADVICE[engine]);
   } finally {

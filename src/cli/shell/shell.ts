@@ -66,7 +66,7 @@ export interface Shell {
   /** Copies of whole installations. */
   backupTools(): Promise<BackupTools>;
   /** How browsers of this program are kept from the rest of the machine, as far as it allows that. */
-  confineBrowsers(executablePath: string): Promise<Confinement>;
+  confineBrowsers(executablePath: string, settings: Settings): Promise<Confinement>;
   /** The lake of an open storage. */
   openLake(
     settings: Settings,

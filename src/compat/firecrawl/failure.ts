@@ -40,6 +40,7 @@ const TOLD: Partial<Record<ErrorCode, Told>> = {
   ACTION_FAILED: { status: 400, code: 'SCRAPE_ACTION_ERROR' },
   EXTRACTION_FAILED: { status: 500, code: 'SCRAPE_UNSUPPORTED_FILE_ERROR' },
   NO_BROWSER: { status: 400, code: 'SCRAPE_ACTIONS_NOT_SUPPORTED' },
+  BROWSER_UNCONFINED: { status: 400, code: 'SCRAPE_ACTIONS_NOT_SUPPORTED' },
 };
 
 const UNKNOWN_KEY =

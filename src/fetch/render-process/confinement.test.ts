@@ -1,42 +1,67 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment } from '../../config/search-environment.ts';
 import { EXECUTABLE } from '../browser/browser.fixture.ts';
-import { confine, isRoot } from './confinement.ts';
+import { confine, isRoot, refusalOf } from './confinement.ts';
 
-const ENTRY = fileURLToPath(new URL('../../wiring/render-child.ts', import.meta.url));
-const options = { entry: ENTRY, executablePath: EXECUTABLE, env: childEnvironment() };
+const options = {
+  executablePath: EXECUTABLE,
+  env: childEnvironment(),
+  secretPlaces: [],
+  programFolder: fileURLToPath(new URL('../../..', import.meta.url)),
+};
 
-test('a server of root without another user runs browsers as root, without their sandbox, and says so', async () => {
-  const { user, isSandboxed, weaknesses } = await confine({
-    ...options,
-    isRoot: true,
-    passwd: 'root:x:0:0::/:',
+test('a server of root without another user has no confinement, and says what to do', async () => {
+  const confinement = await confine({ ...options, isRoot: true, passwd: 'root:x:0:0::/:' });
+  expect(confinement).toMatchObject({
+    user: null,
+    isSandboxed: false,
+    weaknesses: [
+      {
+        what: 'browsers would run as root, because there is no user for them',
+        remedy: expect.stringMatching(/^make one/),
+        isGrave: true,
+      },
+    ],
   });
-  expect([user, isSandboxed]).toEqual([null, false]);
-  expect(weaknesses).toEqual([
-    expect.stringMatching(/^browsers run as root, because there is no user for them: make one/),
-    expect.stringMatching(/^Chromium's sandbox is off, because Chromium refuses to run it as root/),
-  ]);
+  const refusal = refusalOf(confinement);
+  expect(refusal).toMatchObject({ code: 'BROWSER_UNCONFINED', spec: { exitCode: 5 } });
+  expect(refusal?.message).toContain('useradd --system scrapifie');
+  expect(refusal?.message).toContain('SCRAPIFIE_UNCONFINED_BROWSERS=true');
 });
 
-test.runIf(isRoot())('what the other user cannot read is named, and browsers run as root', async () => {
+test.runIf(isRoot())('a browser that the other user cannot run is named, and needs consent', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'scrapifie-closed-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const entry = join(folder, 'entry.ts');
-  await writeFile(entry, '');
-  const { user, weaknesses } = await confine({ ...options, entry, isRoot: true });
-  expect(user).toBeNull();
-  expect(weaknesses[0]).toContain(`cannot use ${entry}`);
+  const executablePath = join(folder, 'chromium');
+  await copyFile(process.execPath, executablePath);
+  await chmod(executablePath, 0o755);
+  const confinement = await confine({ ...options, executablePath, isRoot: true });
+  expect(confinement.user).toBeNull();
+  expect(refusalOf(confinement)?.message).toContain(`cannot use ${executablePath}`);
 });
 
 test.runIf(isRoot())('a user made for it goes before the one that every system has', async () => {
   const passwd = 'nobody:x:65534:65534::/:\nscrapifie:x:64999:64999::/:\n';
   const { user } = await confine({ ...options, isRoot: true, executablePath: null, passwd });
   expect(user).toEqual({ name: 'scrapifie', uid: 64_999, gid: 64_999 });
+});
+
+test.runIf(isRoot())('the folder for temporary files may be closed to others', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'scrapifie-private-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = folder;
+  onTestFinished(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
+  const confinement = await confine({ ...options, isRoot: true });
+  expect(confinement.user).not.toBeNull();
+  expect(refusalOf(confinement)).toBeNull();
 });
 
 test('a server of another user needs no other user', async () => {

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { dividePlaces, namespacePrefix } from './namespaces.ts';
 
 /** How render processes and their browsers are kept from the rest of the machine. */
 export interface Confinement {
@@ -11,8 +12,17 @@ export interface Confinement {
   readonly user: UnprivilegedUser | null;
   /** Chromium's own sandbox is on. */
   readonly isSandboxed: boolean;
-  /** Weaknesses of the confinement, each with its remedy. */
-  readonly weaknesses: readonly string[];
+  /** What stands before the command of a render process: namespaces in which the secrets of the server are not there. */
+  readonly prefix: readonly string[];
+  readonly weaknesses: readonly Weakness[];
+}
+
+/** Something that the confinement lacks, and what to do about it. */
+export interface Weakness {
+  readonly what: string;
+  readonly remedy: string;
+  /** A hole in a browser would give a page the rights of root, or of the server: rendering needs consent. */
+  readonly isGrave: boolean;
 }
 
 export interface UnprivilegedUser {
@@ -23,11 +33,13 @@ export interface UnprivilegedUser {
 
 export interface ConfineOptions {
   readonly isRoot: boolean;
-  /** Where a render process begins. */
-  readonly entry: string;
   /** The program of the browser; null when this machine starts no browser. */
   readonly executablePath: string | null;
   readonly env: Readonly<Record<string, string>>;
+  /** Where secrets of the server are: real paths. */
+  readonly secretPlaces: readonly string[];
+  /** Where the program of a render process is. */
+  readonly programFolder: string;
   /** Text of /etc/passwd; that of this machine by default. */
   readonly passwd?: string | undefined;
 }
@@ -39,28 +51,50 @@ const run = promisify(execFile);
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** Finds out what this machine allows. Nothing that is missing is an error: it is said, and rendering goes on. */
+/** Finds out what this machine allows. What is missing is no error here: it is a weakness. */
 export async function confine(options: ConfineOptions): Promise<Confinement> {
-  const weaknesses: string[] = [];
-  const user = options.isRoot ? await unprivilegedUser(options, weaknesses) : null;
-  if (options.executablePath === null) return { user, isSandboxed: true, weaknesses };
-  const isServerRoot = options.isRoot && user === null;
-  const isSandboxed = !isServerRoot && (await canSandbox(options, user));
-  if (!isSandboxed) {
-    weaknesses.push(
-      isServerRoot
-        ? "Chromium's sandbox is off, because Chromium refuses to run it as root: start Scrapifie as another user"
-        : "Chromium's sandbox is off, because this system does not let users make namespaces: allow them (sysctl kernel.unprivileged_userns_clone=1, or a seccomp profile that permits clone and unshare)",
-    );
+  const weaknesses: Weakness[] = [];
+  if (options.isRoot) {
+    const user = await unprivilegedUser(options, weaknesses);
+    const isSandboxed = user !== null && (await canSandbox(options, user, weaknesses));
+    return { user, isSandboxed: options.executablePath === null || isSandboxed, prefix: [], weaknesses };
   }
-  return { user, isSandboxed, weaknesses };
+  const prefix = await workingPrefix(options, weaknesses);
+  const isSandboxed = prefix.length > 0 || (await canSandbox(options, null, weaknesses));
+  return { user: null, isSandboxed: options.executablePath === null || isSandboxed, prefix, weaknesses };
+}
+
+/** Why pages are not rendered without consent; null when browsers are confined well enough. */
+export function refusalOf({ weaknesses }: Confinement): ScrapifieError | null {
+  const grave = weaknesses.filter(({ isGrave }) => isGrave);
+  if (grave.length === 0) return null;
+  const what = grave.map((weakness) => weakness.what).join(', and ');
+  const remedies = grave.map(({ remedy }) => remedy).join('; ');
+  return new ScrapifieError(
+    'BROWSER_UNCONFINED',
+    `Pages are not rendered here: ${what}. To change that: ${remedies}. To render all the same, set SCRAPIFIE_UNCONFINED_BROWSERS=true.`,
+  );
 }
 
 /** A folder that a render process may write, as its home and for the profiles of its browsers. */
 export async function makeHome(user: UnprivilegedUser | null): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), 'scrapifie-render-'));
+  const home = await mkdtemp(join(user === null ? tmpdir() : await openTmpdir(), 'scrapifie-render-'));
   if (user !== null) await chown(home, user.uid, user.gid);
   return home;
+}
+
+/** The folder for temporary files, or the usual one where other users cannot enter that of root. */
+async function openTmpdir(): Promise<string> {
+  const folders = withFoldersAbove(await realpath(tmpdir()));
+  const modes = await Promise.all(folders.map(async (folder) => (await stat(folder)).mode));
+  return modes.every((mode) => (mode & ENTER_OF_OTHERS) !== 0) ? tmpdir() : '/tmp';
+}
+
+const ENTER_OF_OTHERS = 0o001;
+
+function withFoldersAbove(folder: string): readonly string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...withFoldersAbove(above)];
 }
 
 export const removeHome = (home: string): Promise<void> =>
@@ -68,21 +102,26 @@ export const removeHome = (home: string): Promise<void> =>
 
 async function unprivilegedUser(
   options: ConfineOptions,
-  weaknesses: string[],
+  weaknesses: Weakness[],
 ): Promise<UnprivilegedUser | null> {
   const passwd = options.passwd ?? (await readFile('/etc/passwd', 'utf8').catch(() => ''));
   const user = USER_NAMES.map((name) => userNamed(name, passwd)).find((found) => found !== null) ?? null;
   if (user === null) {
-    weaknesses.push(
-      'browsers run as root, because there is no user for them: make one (useradd --system scrapifie), or start Scrapifie as another user',
-    );
+    const remedy = 'make one (useradd --system scrapifie), or start Scrapifie as another user';
+    weaknesses.push({
+      what: 'browsers would run as root, because there is no user for them',
+      remedy,
+      isGrave: true,
+    });
     return null;
   }
-  const unreadable = await whatIsUnreadable(options, user);
-  if (unreadable === null) return user;
-  weaknesses.push(
-    `browsers run as root, because the user ${user.name} cannot use ${unreadable}: let others read it, or start Scrapifie as another user`,
-  );
+  const unusable = await whatIsUnusable(options, user);
+  if (unusable === null) return user;
+  weaknesses.push({
+    what: `browsers would run as root, because the user ${user.name} cannot use ${unusable}`,
+    remedy: `put the browser where others can run it (apt-get install chromium), and name it in SCRAPIFIE_BROWSER_PATH`,
+    isGrave: true,
+  });
   return null;
 }
 
@@ -96,30 +135,71 @@ function userNamed(name: string, passwd: string): UnprivilegedUser | null {
   return ids.uid > 0 && ids.gid > 0 ? { name, ...ids } : null;
 }
 
-/** The first of the files that the process needs which its user cannot use; null when it can use all. */
-async function whatIsUnreadable(
-  { entry, executablePath, env }: ConfineOptions,
+/**
+ * What of the things that are not part of the program (its home, the browser) the user cannot use; null when it can use all.
+ * The program itself is loaded before its process becomes that user.
+ */
+async function whatIsUnusable(
+  { executablePath, env }: ConfineOptions,
   { uid, gid }: UnprivilegedUser,
 ): Promise<string | null> {
-  const library = fileURLToPath(import.meta.resolve('patchright-core/package.json'));
-  const needed = [entry, library, ...(executablePath === null ? [] : [executablePath])];
   const home = await makeHome({ name: '', uid, gid });
   const script = `const { accessSync, constants } = require('node:fs');
-    for (const [index, path] of process.argv.slice(1).entries()) {
-      try { accessSync(path, index === 0 ? constants.W_OK : index === 3 ? constants.X_OK : constants.R_OK); }
+    const [home, ...programs] = process.argv.slice(1);
+    process.setgroups([${gid}]); process.setgid(${gid}); process.setuid(${uid});
+    for (const path of [home, ...programs]) {
+      try { accessSync(path, path === home ? constants.W_OK : constants.X_OK); }
       catch { process.stdout.write(path); break; }
     }`;
+  const programs = executablePath === null ? [] : [executablePath];
   try {
-    const { stdout } = await run(process.execPath, ['--eval', script, '--', home, ...needed], {
-      ...{ uid, gid, env: { ...env, HOME: home }, cwd: home, timeout: PROBE_MS },
+    const { stdout } = await run(process.execPath, ['--eval', script, '--', home, ...programs], {
+      ...{ env: { ...env, HOME: home }, cwd: home, timeout: PROBE_MS },
     });
     return stdout === '' ? null : stdout;
   } catch {
-    return dirname(process.execPath);
+    return 'its rights, because a process of root cannot become that user here';
   } finally {
     await removeHome(home);
   }
 }
+
+/**
+ * The namespaces for processes of the server's own user, when this system lets users make them, and lets Chromium make its
+ * own in them. Empty where it does not.
+ */
+async function workingPrefix(
+  { executablePath, env, secretPlaces, programFolder }: ConfineOptions,
+  weaknesses: Weakness[],
+): Promise<readonly string[]> {
+  if (process.platform !== 'linux') return [];
+  const browser = executablePath === null ? [] : [await realpath(executablePath).catch(() => executablePath)];
+  const inUse = [programFolder, process.execPath, await realpath(tmpdir()), ...browser];
+  const places = dividePlaces(secretPlaces, inUse);
+  if (places.needed.length > 0) {
+    weaknesses.push({
+      what: `browsers can read ${places.needed.join(', ')}, because what they need lies in there`,
+      remedy: 'put data and secrets into folders of their own',
+      isGrave: false,
+    });
+  }
+  const prefix = namespacePrefix(places.covered);
+  const [command = '', ...args] = [...prefix, ...TRY_NAMESPACES];
+  try {
+    await run(command, args, { env, cwd: '/', timeout: PROBE_MS });
+    return prefix;
+  } catch {
+    weaknesses.push({
+      what: 'browsers can read what the server can, its data folder too',
+      remedy:
+        'allow namespaces and mounts in them (seccomp and AppArmor profiles of containers: docs/browsers.md), or start Scrapifie as root with a user scrapifie',
+      isGrave: false,
+    });
+    return [];
+  }
+}
+
+const TRY_NAMESPACES = ['unshare', '--user', '--map-root-user', 'true'];
 
 /**
  * Chromium makes namespaces of its own, or has a helper with root's rights make them. Chromium itself is not asked: a
@@ -128,16 +208,26 @@ async function whatIsUnreadable(
 async function canSandbox(
   { executablePath, env }: ConfineOptions,
   user: UnprivilegedUser | null,
+  weaknesses: Weakness[],
 ): Promise<boolean> {
   if (process.platform !== 'linux' || executablePath === null) return true;
   const as = user === null ? {} : { uid: user.uid, gid: user.gid };
+  const [command = '', ...args] = TRY_NAMESPACES;
   try {
-    await run('unshare', ['--user', '--map-root-user', 'true'], { ...as, env, cwd: '/', timeout: PROBE_MS });
+    await run(command, args, { ...as, env, cwd: '/', timeout: PROBE_MS });
     return true;
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return (isMissing && (await areNamespacesAllowed())) || hasSandboxHelper(executablePath);
+    if ((isMissing && (await areNamespacesAllowed())) || (await hasSandboxHelper(executablePath)))
+      return true;
   }
+  weaknesses.push({
+    what: "Chromium's sandbox cannot be used, because this system does not let users make namespaces",
+    remedy:
+      'allow them (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0 or a browser with an AppArmor profile, in a container the seccomp profile deploy/docker/seccomp.json)',
+    isGrave: true,
+  });
+  return false;
 }
 
 async function areNamespacesAllowed(): Promise<boolean> {

@@ -5,6 +5,7 @@ import { listen, listenOnce } from '../../errors/guarded.ts';
 import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { killTree, treePids } from '../browser/pool/process-tree.ts';
 import { browserCrashed, browserLost, browserUnavailable, shuttingDown } from '../render-errors.ts';
+import { userArgument } from './become-user.ts';
 import type { StartMessage, StateMessage } from './process-messages.ts';
 import { ServerChannel, type ServerChannelOptions } from './server-channel.ts';
 
@@ -23,8 +24,10 @@ export interface ProcessLaunch {
   /** The file that it begins with. */
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Whom it runs as; the server's own user by default. */
+  /** Whom it becomes once its program is loaded; by default it stays the user of the server. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+  /** Stands before the command: a program that starts the rest in namespaces of its own. */
+  readonly prefix?: readonly string[] | undefined;
   /** Where it runs: a folder of its own, which is removed after it. */
   readonly home: string;
 }
@@ -90,22 +93,21 @@ export class RenderProcess {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     const { launch, start, onAsk, onEvent } = options;
-    this.#child = spawn(
+    const [command = '', ...args] = [
+      ...(launch.prefix ?? []),
       process.execPath,
-      [
-        `--max-old-space-size=${this.#limits.maxHeapMegabytes}`,
-        '--disable-warning=ExperimentalWarning',
-        launch.entry,
-      ],
-      {
-        cwd: launch.home,
-        env: { ...launch.env },
-        stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-        // Signals for the group of the server, such as Ctrl+C, are for the server, which closes it in order.
-        detached: true,
-        ...(launch.user === undefined ? {} : { uid: launch.user.uid, gid: launch.user.gid }),
-      },
-    );
+      `--max-old-space-size=${this.#limits.maxHeapMegabytes}`,
+      '--disable-warning=ExperimentalWarning',
+      launch.entry,
+      ...(launch.user === undefined ? [] : [userArgument(launch.user)]),
+    ];
+    this.#child = spawn(command, args, {
+      cwd: launch.home,
+      env: { ...launch.env },
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      // Signals for the group of the server, such as Ctrl+C, are for the server, which closes it in order.
+      detached: true,
+    });
     listen(this.#child.stderr?.setEncoding('utf8'), 'data', (text: string) => {
       this.#said = (this.#said + text).slice(-KEPT_STDERR_CHARS);
     });

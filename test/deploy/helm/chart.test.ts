@@ -73,7 +73,9 @@ describe.runIf(canRender())('the chart', () => {
           false,
         ]);
         for (const { securityContext, resources } of spec.containers) {
-          expect([owner, securityContext]).toEqual([
+          // Profiles of containers with a browser; see below.
+          const { seccompProfile: _, appArmorProfile: __, ...rights } = securityContext;
+          expect([owner, rights]).toEqual([
             owner,
             {
               allowPrivilegeEscalation: false,
@@ -85,6 +87,39 @@ describe.runIf(canRender())('the chart', () => {
         }
       }
     }
+  });
+
+  it('gives profiles for browsers, and consent to go without, to containers with a browser and to no other', () => {
+    const containersOf = (name: string) =>
+      podsOf(manifestsOf(name)).flatMap(({ spec }) =>
+        spec.containers.map(
+          ({
+            securityContext,
+            env = [],
+          }: {
+            securityContext: object;
+            env?: { name: string; value?: string }[];
+          }) => ({
+            role: env.find((variable) => variable.name === 'SCRAPIFIE_ROLE')?.value ?? '',
+            profiles: Object.keys(securityContext)
+              .filter((key) => key.endsWith('Profile'))
+              .sort(),
+            hasConsent: env.some(
+              (variable) => variable.name === 'SCRAPIFIE_UNCONFINED_BROWSERS' && variable.value === 'true',
+            ),
+          }),
+        ),
+      );
+    const hasBrowser = (role: string) => ['all', 'browser-worker', 'stealth-worker'].includes(role);
+    const own = containersOf('browsers with profiles of their own');
+    expect(own.filter(({ role }) => hasBrowser(role)).length).toBeGreaterThan(0);
+    for (const { role, profiles, hasConsent } of own) {
+      const expected = hasBrowser(role) ? ['appArmorProfile', 'seccompProfile'] : [];
+      expect([role, profiles, hasConsent]).toEqual([role, expected, false]);
+    }
+    for (const { role, profiles, hasConsent } of containersOf('browsers without a sandbox, by consent'))
+      expect([role, profiles, hasConsent]).toEqual([role, [], hasBrowser(role)]);
+    expect(containersOf('defaults').filter(({ hasConsent }) => hasConsent)).toEqual([]);
   });
 
   it('lets nothing but the internet, DNS and named servers be reached, and no private range by the internet', () => {

@@ -24,6 +24,16 @@ export function valueSets(): ReadonlyMap<string, Values> {
       },
     ],
     [
+      'browsers with profiles of their own',
+      {
+        security: {
+          browserSeccompProfile: { type: 'Localhost', localhostProfile: 'scrapifie/seccomp.json' },
+          browserAppArmorProfile: { type: 'Unconfined' },
+        },
+      },
+    ],
+    ['browsers without a sandbox, by consent', { security: { unconfinedBrowsers: true } }],
+    [
       'one image for all roles, own ServiceAccount, pinned',
       {
         image: { slimSuffix: '', digest: `sha256:${'a'.repeat(64)}`, pullSecrets: ['registry'] },

@@ -96,6 +96,16 @@ spec:
       args: [serve]
       securityContext:
         {{- include "scrapifie.containerSecurity" $root | nindent 8 }}
+        {{- if $hasBrowser }}
+        {{- with $values.security.browserSeccompProfile }}
+        seccompProfile:
+          {{- toYaml . | nindent 10 }}
+        {{- end }}
+        {{- with $values.security.browserAppArmorProfile }}
+        appArmorProfile:
+          {{- toYaml . | nindent 10 }}
+        {{- end }}
+        {{- end }}
       ports:
         - name: http
           containerPort: 3000
@@ -108,6 +118,10 @@ spec:
         {{- if and (has .role (list "api" "all")) $values.firecrawl.port }}
         - name: SCRAPIFIE_FIRECRAWL_PORT
           value: {{ $values.firecrawl.port | quote }}
+        {{- end }}
+        {{- if and $hasBrowser $values.security.unconfinedBrowsers }}
+        - name: SCRAPIFIE_UNCONFINED_BROWSERS
+          value: "true"
         {{- end }}
       envFrom:
         - configMapRef:
