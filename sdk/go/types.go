@@ -144,6 +144,8 @@ type ScrapeRequest struct {
 	IncludeTags []string `json:"includeTags,omitempty"`
 	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
 	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
 	// What to wait for before the page is read. Needs a browser.
 	Wait *PageWait `json:"wait,omitempty"`
 	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -375,6 +377,8 @@ type BatchPageOptions struct {
 	IncludeTags []string `json:"includeTags,omitempty"`
 	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
 	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
 	// What to wait for before the page is read. Needs a browser.
 	Wait *PageWait `json:"wait,omitempty"`
 	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -483,6 +487,8 @@ type CrawlPageOptions struct {
 	IncludeTags []string `json:"includeTags,omitempty"`
 	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
 	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
 	// What to wait for before the page is read. Needs a browser.
 	Wait *PageWait `json:"wait,omitempty"`
 	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -729,6 +735,8 @@ type ScheduledScrape struct {
 	IncludeTags []string `json:"includeTags,omitempty"`
 	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
 	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
 	// What to wait for before the page is read. Needs a browser.
 	Wait *PageWait `json:"wait,omitempty"`
 	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -1057,6 +1065,8 @@ type ExtractRequest struct {
 	IncludeTags []string `json:"includeTags,omitempty"`
 	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
 	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
 }
 
 func (ExtractRequest) isRequest() {}
@@ -1073,6 +1083,8 @@ type ReextractRequest struct {
 	IncludeTags []string `json:"includeTags,omitempty"`
 	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
 	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
 }
 
 func (ReextractRequest) isRequest() {}
@@ -1127,6 +1139,8 @@ type MonitorPageOptions struct {
 	IncludeTags []string `json:"includeTags,omitempty"`
 	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
 	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
 	// What to wait for before the page is read. Needs a browser.
 	Wait *PageWait `json:"wait,omitempty"`
 	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -1896,9 +1910,13 @@ type Page struct {
 	// Fields that are missing, not what they should be, or not what the schema allows; with a code, what a plug-in threw.
 	ExtractProblems []PageExtractProblems `json:"extractProblems,omitempty"`
 	// The call of a language model for this page, and what it has cost.
-	LLM        *PageLlm  `json:"llm,omitempty"`
-	Screenshot *Artifact `json:"screenshot,omitempty"`
-	PDF        *Artifact `json:"pdf,omitempty"`
+	LLM *PageLlm `json:"llm,omitempty"`
+	// Content that is not in the results, because it lies beyond a limit or could not be read.
+	Warnings []PageWarnings `json:"warnings,omitempty"`
+	// Of a PDF whose text was asked for: how many of its pages were read.
+	PDFPages   *PagePdfPages `json:"pdfPages,omitempty"`
+	Screenshot *Artifact     `json:"screenshot,omitempty"`
+	PDF        *Artifact     `json:"pdf,omitempty"`
 	// What the page’s scripts asked for; null when none ran.
 	XHR []RecordedXhr `json:"xhr,omitempty"`
 	// One entry per action that ran to its end.
@@ -1942,6 +1960,18 @@ type PageLlm struct {
 	IsEstimated bool `json:"isEstimated"`
 	// The answer was known already, and cost nothing.
 	IsCached bool `json:"isCached"`
+}
+
+// PageWarnings is a part of the API.
+type PageWarnings struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// PagePdfPages: Of a PDF whose text was asked for: how many of its pages were read.
+type PagePdfPages struct {
+	Read  int64 `json:"read"`
+	Total int64 `json:"total"`
 }
 
 // PageError: Why the page is not usable although a response arrived. The other fields describe that response.
@@ -2017,9 +2047,13 @@ type Scrape struct {
 	// Fields that are missing, not what they should be, or not what the schema allows; with a code, what a plug-in threw.
 	ExtractProblems []PageExtractProblems `json:"extractProblems,omitempty"`
 	// The call of a language model for this page, and what it has cost.
-	LLM        *PageLlm  `json:"llm,omitempty"`
-	Screenshot *Artifact `json:"screenshot,omitempty"`
-	PDF        *Artifact `json:"pdf,omitempty"`
+	LLM *PageLlm `json:"llm,omitempty"`
+	// Content that is not in the results, because it lies beyond a limit or could not be read.
+	Warnings []PageWarnings `json:"warnings,omitempty"`
+	// Of a PDF whose text was asked for: how many of its pages were read.
+	PDFPages   *PagePdfPages `json:"pdfPages,omitempty"`
+	Screenshot *Artifact     `json:"screenshot,omitempty"`
+	PDF        *Artifact     `json:"pdf,omitempty"`
 	// What the page’s scripts asked for; null when none ran.
 	XHR []RecordedXhr `json:"xhr,omitempty"`
 	// One entry per action that ran to its end.
@@ -2473,18 +2507,12 @@ type Export struct {
 	// The file, for an hour, without an API key: everyone with the link can read it. 409 until it is ready; null when it failed.
 	URL *string `json:"url"`
 	// The place that gets a copy as well.
-	To         *string      `json:"to"`
-	Error      *ExportError `json:"error"`
-	CreatedAt  time.Time    `json:"createdAt"`
-	StartedAt  *time.Time   `json:"startedAt"`
-	FinishedAt *time.Time   `json:"finishedAt"`
-	Links      ExportLinks  `json:"links"`
-}
-
-// ExportError is a part of the API.
-type ExportError struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	To         *string       `json:"to"`
+	Error      *PageWarnings `json:"error"`
+	CreatedAt  time.Time     `json:"createdAt"`
+	StartedAt  *time.Time    `json:"startedAt"`
+	FinishedAt *time.Time    `json:"finishedAt"`
+	Links      ExportLinks   `json:"links"`
 }
 
 // ExportLinks is a part of the API.

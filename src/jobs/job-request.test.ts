@@ -32,6 +32,8 @@ describe('requests', () => {
       engine: 'auto',
       formats: ['metadata', 'links', 'text'],
       maxAge: 0,
+      reuse: true,
+      maxPdfPages: 500,
       headers: {},
       crossOriginHeaders: [],
       cookies: {},

@@ -264,7 +264,7 @@ export const mapRequestSchema = z
     options: z
       .strictObject(pageFields(['links']))
       .omit({ formats: true, screenshot: true, inline: true, extract: true })
-      .omit({ onlyMainContent: true, includeTags: true, excludeTags: true })
+      .omit({ onlyMainContent: true, includeTags: true, excludeTags: true, maxPdfPages: true })
       .superRefine(checkPage)
       .meta({ id: 'MapPageOptions' })
       .prefault({})

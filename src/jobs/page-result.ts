@@ -2,7 +2,15 @@ import type { ErrorCode } from '../errors/registry.ts';
 import { decodeAs } from '../fetch/charset.ts';
 import type { OutcomeKind } from '../model/attempt.ts';
 import { defined } from '../model/defined.ts';
-import type { ContentRecord, DeepRecord, ExtractProblem, LlmCall, ValueOrigin } from '../model/extraction.ts';
+import type {
+  ContentRecord,
+  DeepRecord,
+  ExtractProblem,
+  LlmCall,
+  PageWarning,
+  PdfPages,
+  ValueOrigin,
+} from '../model/extraction.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Format, PageOptions } from '../model/job.ts';
 import type {
@@ -59,6 +67,10 @@ export interface PageResult extends Partial<ResponseFields> {
   readonly extractProblems?: readonly ExtractProblem[];
   /** What a language model was asked, and what that has cost. */
   readonly llm?: LlmCall;
+  /** Content that is not in the results because it lies beyond a limit, or could not be read; missing when there is none. */
+  readonly warnings?: readonly PageWarning[];
+  /** Only for PDFs whose text was read. */
+  readonly pdfPages?: PdfPages;
   readonly screenshot?: Artifact | null;
   readonly pdf?: Artifact | null;
   readonly xhr?: readonly XhrResult[] | null;
@@ -188,6 +200,7 @@ export function recordFields(record: PageRecord, formats: readonly Format[]): Pa
     ...(has('content') ? { content: record.content ?? null } : {}),
     ...(has('structured') ? { structured: record.structured ?? null } : {}),
     ...extractedOf(record),
+    ...defined({ warnings: record.warnings, pdfPages: record.pdfPages }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PDF_LIMITS } from '../extract/documents/document-limits.ts';
 import { compileSelector } from '../extract/rules/css/compile-selector.ts';
 import { RULE_LIMITS } from '../extract/rules/rule-limits.ts';
 import { RuleSyntaxError } from '../extract/rules/rule-problem.ts';
@@ -28,7 +29,7 @@ function selectorProblem(selector: string): string | null {
   }
 }
 
-/** The fields that say which part of a page its `text`, `markdown`, `content` and `html` are of. */
+/** The fields that say how much of a page is read, and which part of it its `text`, `markdown`, `content` and `html` are of. */
 export const partFields = {
   onlyMainContent: z
     .boolean()
@@ -40,16 +41,27 @@ export const partFields = {
   excludeTags: selectors
     .describe('CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.')
     .meta({ examples: [['.advertisement', 'footer']] }),
+  maxPdfPages: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(PDF_LIMITS.pages)
+    .describe('Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.'),
 };
 
 type PartRequest = Partial<z.output<z.ZodObject<typeof partFields>>>;
 
-/** Empty for the main content, which is the default. */
+/** Empty for the main content and the usual number of pages, which are the defaults. */
 export function partsOf({
   onlyMainContent: onlyMain = true,
   includeTags = [],
   excludeTags = [],
-}: PartRequest): { readonly parts?: PartOptions } {
+  maxPdfPages = PDF_LIMITS.pages,
+}: PartRequest): { readonly parts?: PartOptions; readonly maxPdfPages?: number } {
   const isDefault = onlyMain && includeTags.length === 0 && excludeTags.length === 0;
-  return isDefault ? {} : { parts: { onlyMain, includeTags, excludeTags } };
+  return {
+    ...(isDefault ? {} : { parts: { onlyMain, includeTags, excludeTags } }),
+    ...(maxPdfPages === PDF_LIMITS.pages ? {} : { maxPdfPages }),
+  };
 }

@@ -57,6 +57,19 @@ export interface ExtractProblem {
   readonly code?: 'PLUGIN_FAILED';
 }
 
+/** Content of a page that is not in its results, because it lies beyond a limit of reading or could not be read. */
+export interface PageWarning {
+  readonly code: string;
+  /** A sentence for people. */
+  readonly message: string;
+}
+
+/** Pages of a PDF. */
+export interface PdfPages {
+  readonly read: number;
+  readonly total: number;
+}
+
 /** Required fields that the rules left empty; a language model may find them in the text. */
 export interface Unanswered {
   /** JSON Schema by field. */
@@ -81,6 +94,9 @@ export interface DeepRecord {
   readonly extractProblems?: readonly ExtractProblem[];
   /** The call of a language model, where one was made for the page. */
   readonly llm?: LlmCall;
+  /** Missing when all of the page was read. */
+  readonly warnings?: readonly PageWarning[];
+  readonly pdfPages?: PdfPages;
 }
 
 /** What a call of a language model has cost. */

@@ -74,6 +74,8 @@ export interface PageOptions {
   readonly parts?: PartOptions;
   /** Pictures and documents come as base64 in the answer, and not only as addresses. */
   readonly isInline: boolean;
+  /** Pages that are read of a PDF. Missing: 500. */
+  readonly maxPdfPages?: number;
   /** A page that the account has stored within this time answers the request. Missing: none does. */
   readonly maxAgeMs?: number;
   /** The page answers no later request, whatever age that allows. */

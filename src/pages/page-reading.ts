@@ -9,7 +9,7 @@ import type { RenderExtra } from '../model/render.ts';
 import type { NewTask, TaskKind } from '../model/task.ts';
 
 /** The options of a job that matter for reading its pages. */
-export type ReadOptions = Pick<PageOptions, 'formats' | 'extract' | 'parts'> &
+export type ReadOptions = Pick<PageOptions, 'formats' | 'extract' | 'parts' | 'maxPdfPages'> &
   Partial<Pick<PageOptions, 'session' | 'cookies' | 'headers'>>;
 
 /** A response and the options by which it is read. Plain data: it is sent to another thread. */

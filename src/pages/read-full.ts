@@ -5,12 +5,13 @@ import { contentKindOf } from '../extract/scan/content-kind.ts';
 import type { TypeSpecs } from '../extract/types/extract-typed.ts';
 import { TYPES } from '../extract/types/registry.ts';
 import { decodeText } from '../fetch/charset.ts';
+import { defined } from '../model/defined.ts';
 import type { ReadOptions, ReadRequest } from './page-reading.ts';
 import { type DecodedBody, firstHeader, joinedHeader } from './read-page.ts';
 
 /** The options of a job for full extraction, compiled once for each thread. `types`: those of plug-ins included. */
 export function fullOptionsOf(
-  { formats, extract, parts }: ReadOptions,
+  { formats, extract, parts, maxPdfPages }: ReadOptions,
   types: TypeSpecs = TYPES,
 ): FullOptions {
   const { rules, schema, type, llm } = extract ?? { rules: null, schema: null, type: null, llm: false };
@@ -23,6 +24,7 @@ export function fullOptionsOf(
     rules: compiled?.rules ?? null,
     parts: parts === undefined ? null : compileParts(parts),
     hasLlm: llm !== false,
+    ...defined({ maxPdfPages }),
   };
 }
 

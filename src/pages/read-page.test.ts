@@ -20,6 +20,18 @@ function recordOf({ page }: Pick<PageReading, 'page'>): PageRecord {
 const NO_EXTRA = { screenshot: null, pdf: null, xhr: [], actions: [], consoleErrors: [] };
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
 
+it('says what of a page it has left out, and nothing of a page that it has read whole', () => {
+  const warningsOf = (body: string, headers = {}) =>
+    recordOf(read({ body, response: { headers } })).warnings?.map(({ code }) => code);
+  const links = Array.from({ length: 10_050 }, (_, n) => `<a href=/${n}>x</a>`).join('');
+  const cookies = Array.from({ length: 101 }, (_, n) => `c${n}=1`);
+  expect(warningsOf('<p>Text')).toBeUndefined();
+  expect(warningsOf(links)).toEqual(['links-cut']);
+  expect(warningsOf('<img src=a>'.repeat(2_100))).toEqual(['page-cut']);
+  expect(warningsOf('<iframe srcdoc="<p>Framed"></iframe>'.repeat(30))).toEqual(['frames-cut']);
+  expect(warningsOf('<p>Text', { 'set-cookie': cookies })).toEqual(['response-cut']);
+});
+
 describe('reading a page', () => {
   it('keeps what the ledger stores about it', () => {
     const body = '<title>Hello</title><p>Some text.';

@@ -8,7 +8,7 @@ import { classify } from '../fetch/classify/classify.ts';
 import { renderedFacts } from '../fetch/classify/rendered-facts.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import { defined } from '../model/defined.ts';
-import type { DeepRecord } from '../model/extraction.ts';
+import type { DeepRecord, PageWarning } from '../model/extraction.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
 import type { NewPage, PageLink, PageRecord, RenderedRecord } from '../model/page.ts';
@@ -18,7 +18,7 @@ import { findTasks, type JobRules } from './find-tasks.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
 import type { FeedFacts } from './read-feed.ts';
 import { rawCharset } from './rendered-page.ts';
-import { responseRecord } from './response-record.ts';
+import { isResponseCut, responseRecord } from './response-record.ts';
 
 /**
  * Reads an ordinary page. Pure: the caller stores the body, and the blobs to which `rendered` refers.
@@ -84,6 +84,7 @@ export function readPageTask(
     errorMessage: null,
     record: packRecord({
       ...recordOf(extracted, rendered, deep, response.stored),
+      ...warningsOf(extracted, response, deep, decoded),
       ...responseRecord(response, fetchedAt, {
         outcome: outcomeOf(statusCode, outcome),
         ...(evidence === null ? {} : { evidence }),
@@ -116,6 +117,8 @@ function refreshOf({ facts }: Extracted, finalUrl: string): string | null {
 export interface DecodedBody {
   readonly text: string;
   readonly charset: string | null;
+  /** Some frames of the page are not in the text. */
+  readonly areFramesCut?: boolean;
 }
 
 const NO_TEXT: DecodedBody = { text: '', charset: null };
@@ -128,7 +131,8 @@ export function decodeBody({ response: { body, contentType, finalUrl } }: ReadRe
 
 export function withFrames(decoded: DecodedBody, contentType: string | null, finalUrl: string): DecodedBody {
   if (!hasFrames(decoded.text) || contentKindOf(contentType, decoded.text) !== 'html') return decoded;
-  return { ...decoded, text: inlineFrames(decoded.text, finalUrl) };
+  const { html, isCut } = inlineFrames(decoded.text, finalUrl);
+  return { ...decoded, text: html, areFramesCut: isCut };
 }
 
 /** Elements whose links a script may take away although they lead somewhere. */
@@ -151,6 +155,42 @@ function unitedLinks(shown: readonly PageLink[], { response }: ReadRequest): rea
   const more = raw.links.filter(({ url, from }) => LINK_ELEMENTS.has(from) && !known.has(url));
   return [...shown, ...more].slice(0, Math.max(shown.length, LIMITS.links));
 }
+
+/** What of the page is in no result. */
+function warningsOf(
+  { isTruncated, links }: Extracted,
+  { headers }: ReadRequest['response'],
+  deep: DeepRecord | null,
+  { areFramesCut = false }: DecodedBody,
+): Pick<PageRecord, 'warnings'> {
+  const hasAllLinks = links.length < LIMITS.links;
+  const isCutDeep = deep?.warnings?.some(({ code }) => code === 'page-cut') ?? false;
+  const warnings: PageWarning[] = [
+    ...(deep?.warnings ?? []),
+    ...(hasAllLinks
+      ? []
+      : [{ code: 'links-cut', message: `Only the first ${LIMITS.links} links are kept.` }]),
+    ...(isTruncated && hasAllLinks && !isCutDeep ? [PAGE_CUT] : []),
+    ...(areFramesCut ? [FRAMES_CUT] : []),
+    ...(isResponseCut(headers) ? [RESPONSE_CUT] : []),
+  ];
+  return warnings.length === 0 ? {} : { warnings };
+}
+
+const PAGE_CUT: PageWarning = {
+  code: 'page-cut',
+  message:
+    'The page has more elements, links, images, metadata or structured data than are read; what lies beyond is not in the results.',
+};
+const FRAMES_CUT: PageWarning = {
+  code: 'frames-cut',
+  message:
+    'The page has more frames, or longer ones, than are read; what stands in the others is not in the results.',
+};
+const RESPONSE_CUT: PageWarning = {
+  code: 'response-cut',
+  message: 'The response has more headers or cookies than are kept.',
+};
 
 /** Metadata and links are always kept: exports, maps and later questions need them. */
 function formatsFor(asked: readonly Format[]): Format[] {

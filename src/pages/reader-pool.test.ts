@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { makePdf } from '../extract/documents/pdf/pdf.fixture.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { PageRecord } from '../model/page.ts';
 import { unpackRecord } from '../model/page-record.ts';
@@ -300,6 +301,29 @@ describe('the real thread', () => {
       await textOf(actions?.[0]?.picture?.contentHash),
     ]).toEqual(['shared memory', 'pdf', '<title>Sent</title>', 'shared memory']);
     await blobs.close();
+  });
+
+  it('says what of a document it has left out, whatever the format', async () => {
+    const pages = Array.from({ length: 5 }, (_, n) => [[12, `Page ${n + 1}`] as const]);
+    const read = async (generation: number, options: object) => {
+      const { page } = await reader.read(
+        requestFor({
+          body: new Uint8Array(makePdf({ pages })),
+          generation,
+          page: { formats: ['markdown'], ...options },
+          response: { contentType: 'application/pdf' },
+        }),
+      );
+      return JSON.parse(unpackRecord(page.record ?? Buffer.from('{}')).toString('utf8')) as PageRecord;
+    };
+    expect(await read(20, { maxPdfPages: 2 })).toMatchObject({
+      markdown: 'Page 1\n\nPage 2',
+      warnings: [{ code: 'pdf-page-limit', message: 'Only the first 2 of 5 pages were read.' }],
+      pdfPages: { read: 2, total: 5 },
+    });
+    const whole = await read(21, {});
+    expect(whole.pdfPages).toEqual({ read: 5, total: 5 });
+    expect(whole).not.toHaveProperty('warnings');
   });
 
   it('says how much there was to read', async () => {

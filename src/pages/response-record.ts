@@ -26,6 +26,13 @@ export function responseRecord(
   };
 }
 
+/** Whether the response has more than its record keeps. */
+export function isResponseCut(headers: ReadRequest['response']['headers']): boolean {
+  const cookies = [headers['set-cookie'] ?? []].flat().length;
+  const others = Object.keys(headers).filter((name) => name !== 'set-cookie').length;
+  return cookies > MAX_COOKIES || others > MAX_HEADERS;
+}
+
 const cut = (value: string) =>
   value.length > MAX_VALUE_CHARS ? `${value.slice(0, MAX_VALUE_CHARS)}…` : value;
 

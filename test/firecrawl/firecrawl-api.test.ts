@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newKey, newSecret } from '../../src/api/access/api-key.ts';
+import { makePdf } from '../../src/extract/documents/pdf/pdf.fixture.ts';
 import type { AccountId, JobId } from '../../src/model/ids.ts';
 import type { KeyScope } from '../../src/ports/api-key.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
@@ -343,6 +344,29 @@ it('forgets a map with zeroDataRetention, and lists only what is below the path 
   };
   expect(await map({ filterByPath: true })).toEqual(['/hand/', '/hand/book']);
   expect(await map({})).toEqual(['/hand/', '/hand/book', '/other']);
+});
+
+it('says how many pages of a PDF were read, and reads as many as are asked for', async () => {
+  const pages = Array.from({ length: 4 }, (_, n) => [[12, `Page ${n + 1}`] as const]);
+  const parse = async (parsers: unknown) => {
+    const form = new FormData();
+    form.set('file', new File([new Uint8Array(makePdf({ pages }))], 'a.pdf', { type: 'application/pdf' }));
+    form.set('options', JSON.stringify({ parsers }));
+    const answer = await fetch(`${world.origin}/v2/parse`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${world.secret}` },
+      body: form,
+    });
+    return ((await answer.json()) as { data: { markdown: string; warning?: string; metadata: object } }).data;
+  };
+  expect(await parse([{ type: 'pdf', maxPages: 3 }])).toMatchObject({
+    markdown: 'Page 1\n\nPage 2\n\nPage 3',
+    warning: 'Only the first 3 of 4 pages were read.',
+    metadata: { numPages: 3, totalPages: 4 },
+  });
+  const whole = await parse(['pdf']);
+  expect(whole.metadata).toMatchObject({ numPages: 4, totalPages: 4 });
+  expect(whole.warning).toBeUndefined();
 });
 
 it('forgets a job with zeroDataRetention, and takes a page from the cache by maxAge', async () => {

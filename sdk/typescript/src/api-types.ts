@@ -2402,6 +2402,11 @@ export interface components {
              */
             excludeTags?: string[];
             /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
+            /**
              * @description What to wait for before the page is read. Needs a browser.
              * @default null
              * @example {
@@ -2680,6 +2685,11 @@ export interface components {
              *     ]
              */
             excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
             /**
              * @description What to wait for before the page is read. Needs a browser.
              * @default null
@@ -3003,6 +3013,11 @@ export interface components {
              *     ]
              */
             excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
             /**
              * @description What to wait for before the page is read. Needs a browser.
              * @default null
@@ -3658,6 +3673,11 @@ export interface components {
              *     ]
              */
             excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
             /**
              * @description What to wait for before the page is read. Needs a browser.
              * @default null
@@ -4447,6 +4467,11 @@ export interface components {
              *     ]
              */
             excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
         };
         ReextractRequest: {
             /**
@@ -4482,6 +4507,11 @@ export interface components {
              *     ]
              */
             excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
         };
         /**
          * @description Who is told of this monitor, besides the webhooks of the account.
@@ -4593,6 +4623,11 @@ export interface components {
              *     ]
              */
             excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
             /**
              * @description What to wait for before the page is read. Needs a browser.
              * @default null
@@ -5767,6 +5802,16 @@ export interface components {
                 /** @description The answer was known already, and cost nothing. */
                 isCached: boolean;
             };
+            /** @description Content that is not in the results, because it lies beyond a limit or could not be read. */
+            warnings?: {
+                code: string;
+                message: string;
+            }[];
+            /** @description Of a PDF whose text was asked for: how many of its pages were read. */
+            pdfPages?: {
+                read: number;
+                total: number;
+            };
             screenshot?: components["schemas"]["Artifact"] | null;
             pdf?: components["schemas"]["Artifact"] | null;
             /** @description What the page’s scripts asked for; null when none ran. */
@@ -5881,6 +5926,16 @@ export interface components {
                 isEstimated: boolean;
                 /** @description The answer was known already, and cost nothing. */
                 isCached: boolean;
+            };
+            /** @description Content that is not in the results, because it lies beyond a limit or could not be read. */
+            warnings?: {
+                code: string;
+                message: string;
+            }[];
+            /** @description Of a PDF whose text was asked for: how many of its pages were read. */
+            pdfPages?: {
+                read: number;
+                total: number;
             };
             screenshot?: components["schemas"]["Artifact"] | null;
             pdf?: components["schemas"]["Artifact"] | null;

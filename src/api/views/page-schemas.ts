@@ -256,6 +256,14 @@ const pageFields = {
     })
     .optional()
     .describe('The call of a language model for this page, and what it has cost.'),
+  warnings: z
+    .array(z.object({ code: z.string(), message: z.string() }))
+    .optional()
+    .describe('Content that is not in the results, because it lies beyond a limit or could not be read.'),
+  pdfPages: z
+    .object({ read: count, total: count })
+    .optional()
+    .describe('Of a PDF whose text was asked for: how many of its pages were read.'),
   screenshot: artifact.nullable().optional(),
   pdf: artifact.nullable().optional(),
   xhr: z.array(xhr).nullable().optional().describe('What the page’s scripts asked for; null when none ran.'),

@@ -152,6 +152,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     };
     if (flags.verbose) shell.stderr.write(traceOf(screenOf(shell, 'stderr'), result));
     shell.stdout.write(printed(files.page, output));
+    for (const { message } of result.warnings ?? []) shell.stderr.write(`warning: ${message}\n`);
     for (const missing of files.missing) shell.stderr.write(`There is no ${missing} of the page.\n`);
     if (result.error === undefined) return;
     shell.stderr.write(`error ${result.error.code}: ${result.error.message}\n`);

@@ -73,6 +73,8 @@ export const FLAGS = {
       '--exclude-tags <selector>',
       'remove the elements that match before anything else; repeatable',
     ).argParser(collect),
+  maxPdfPages: () =>
+    new Option('--max-pdf-pages <n>', 'pages that are read of a PDF (default: 500)').argParser(wholeNumber),
   engine: engineFlag,
   waitFor: () => new Option('--wait-for <selector>', 'read the page when an element matches'),
   waitMs: () => new Option('--wait-ms <time>', 'read the page after a pause, e.g. 2s').argParser(duration),

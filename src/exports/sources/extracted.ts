@@ -6,7 +6,7 @@ import type { Blobs } from '../../ports/blobs.ts';
 import type { ExportPage, PageSource } from '../table/export-page.ts';
 import type { Cell, ColumnType, Table } from '../table/table.ts';
 import { h1Of } from './full.ts';
-import { column, isoOf, type PageColumn, pageTable } from './page-table.ts';
+import { column, isoOf, type PageColumn, pageTable, warningsOf } from './page-table.ts';
 
 /** Pages of unlike kinds have unlike fields; a table cannot have any number of columns. */
 const MOST_COLUMNS = 1_000;
@@ -157,6 +157,7 @@ export async function resultsTable(pages: PageSource, options: ResultOptions): P
     ...RESULT_COLUMNS,
     ...fieldColumns(fields, 'extracted.'),
     ...(hasText ? [TEXT_COLUMN] : []),
+    column<RecordPage>('warnings', 'string', ({ record }) => warningsOf(record)),
   ];
   return {
     ...pageTable(columns, pages, (page) => [recordPage(page)]),

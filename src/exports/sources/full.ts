@@ -1,5 +1,5 @@
 import type { ExportPage, PageSource } from '../table/export-page.ts';
-import { column, isoOf, pageTable, textOf } from './page-table.ts';
+import { column, isoOf, pageTable, textOf, warningsOf } from './page-table.ts';
 import { type ProductFacts, productFacts } from './product-facts.ts';
 
 interface FullPage extends ExportPage {
@@ -45,6 +45,7 @@ const FULL_COLUMNS = [
   column<FullPage>('bytes', 'integer', ({ page }) => page.bytes),
   column<FullPage>('extracted_type', 'string', ({ record }) => record.extractedType),
   column<FullPage>('error_code', 'string', ({ page }) => page.errorCode),
+  column<FullPage>('warnings', 'string', ({ record }) => warningsOf(record)),
 ];
 
 /** Pictures of the product, or for previews; of a page that names none, all pictures. */

@@ -1,5 +1,10 @@
+import type { PageRecord } from '../../model/page.ts';
 import type { ExportPage, PageSource } from '../table/export-page.ts';
 import type { Cell, Column, ColumnType, Row, Table } from '../table/table.ts';
+
+/** What of the page is in none of its results, in sentences; null when everything is. */
+export const warningsOf = ({ warnings = [] }: Pick<PageRecord, 'warnings'>): string | null =>
+  warnings.length === 0 ? null : warnings.map(({ message }) => message).join(' ');
 
 /** A column of a table of pages, and where its value comes from. */
 export interface PageColumn<T> extends Column {

@@ -101,6 +101,8 @@ export interface DocumentContent {
   readonly xml?: XmlElement;
   /** The number of pages of a `pdf` document. */
   readonly pageCount?: number;
+  /** How many of them were read. */
+  readonly pagesRead?: number;
   /** Absolute, in the order they stand, each once. `from` is the kind. */
   readonly links: readonly PageLink[];
   readonly problems: readonly DocumentProblem[];

@@ -2,6 +2,7 @@ import type {
   ContentRecord,
   DeepRecord,
   ExtractProblem,
+  PageWarning,
   Unanswered,
   ValueOrigin,
 } from '../../model/extraction.ts';
@@ -36,6 +37,8 @@ export interface FullOptions {
   readonly parts: CompiledParts | null;
   /** True when a language model may fill required fields that the rules left empty. */
   readonly hasLlm: boolean;
+  /** Left out: those of PDF_LIMITS. */
+  readonly maxPdfPages?: number;
 }
 
 export interface FullExtraction {
@@ -59,6 +62,11 @@ export interface FullInput {
 
 const WORDS_PER_MINUTE = 230;
 const scanner = new HtmlScanner();
+const TREE_CUT: PageWarning = {
+  code: 'page-cut',
+  message:
+    'The page has more elements, or nests them deeper, than are read; what lies beyond is not in the results.',
+};
 
 /**
  * Extracts the main content, structured data, a typed record and the fields of rules: only what the options ask for,
@@ -66,7 +74,10 @@ const scanner = new HtmlScanner();
  */
 export async function extractFull(page: FullInput, options: FullOptions): Promise<FullExtraction> {
   if (page.isHtml) return readHtml(page, options);
-  const document = await readDocument(page.bytes, page.contentType, page.url, page);
+  const document = await readDocument(page.bytes, page.contentType, page.url, {
+    ...page,
+    ...(options.maxPdfPages === undefined ? {} : { pdf: { pages: options.maxPdfPages } }),
+  });
   return document === null ? readHtml(page, options) : readBody(page, document, options);
 }
 
@@ -99,19 +110,22 @@ function readHtml(page: FullInput, options: FullOptions): FullExtraction {
     ...(has('content') ? { content: contentRecord(content()) } : {}),
     ...(has('structured') ? { structured: viewOf(structured()) } : {}),
     ...extracted(page, { tree, structured, contentText }, undefined, options),
+    ...(tree.isTruncated ? { warnings: [TREE_CUT] } : {}),
   };
   return { record, unanswered: unansweredOf(record, options, () => content().markdown) };
 }
 
 function readBody(page: FullInput, document: DocumentContent, options: FullOptions): FullExtraction {
   const has = (format: Format) => options.formats.includes(format);
-  const { kind, feed, table, json, pageCount, problems } = document;
+  const { kind, feed, table, json, pageCount, pagesRead, problems } = document;
   const record: DeepRecord = {
     ...(has('text') ? { text: document.text } : {}),
     ...(has('markdown') ? { markdown: document.markdown } : {}),
     ...(has('content') ? { content: bodyRecord(document) } : {}),
     ...(has('structured') ? { structured: { kind, feed, table, json, pageCount, problems } } : {}),
     ...extracted(page, null, document, options),
+    ...(problems.length === 0 ? {} : { warnings: problems }),
+    ...(pageCount === undefined ? {} : { pdfPages: { read: pagesRead ?? 0, total: pageCount } }),
   };
   return { record, unanswered: unansweredOf(record, options, () => document.markdown) };
 }

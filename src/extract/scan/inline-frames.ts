@@ -31,10 +31,11 @@ interface FoundFrame {
  * a frame belongs to the page. Browsers give the frames of rendered pages such a copy. URLs within frames are absolute.
  * Pages without such frames come back as they are.
  */
-export function inlineFrames(html: string, url: string): string {
-  if (!hasFrames(html)) return html;
+export function inlineFrames(html: string, url: string): { readonly html: string; readonly isCut: boolean } {
+  if (!hasFrames(html)) return { html, isCut: false };
   const base = BaseUrl.parse(url) ?? BaseUrl.NOWHERE;
-  return new FrameInliner().inline(html, base, 1);
+  const inliner = new FrameInliner();
+  return { html: inliner.inline(html, base, 1), isCut: inliner.isCut };
 }
 
 /** False for nearly all pages, after one search. */
@@ -43,6 +44,8 @@ export const hasFrames = (html: string): boolean => HAS_FRAME.test(html);
 class FrameInliner {
   #frames = 0;
   #chars = 0;
+  /** Some frames were left out. */
+  isCut = false;
 
   inline(html: string, base: BaseUrl, depth: number): string {
     const finder = new FrameFinder();
@@ -63,9 +66,11 @@ class FrameInliner {
   #contentOf(document: string, base: BaseUrl, depth: number): string | null {
     this.#frames += 1;
     this.#chars += document.length;
+    this.isCut ||= this.#frames > FRAME_LIMITS.frames || this.#chars > FRAME_LIMITS.chars;
     if (this.#frames > FRAME_LIMITS.frames || this.#chars > FRAME_LIMITS.chars) return null;
-    const whole =
-      depth < FRAME_LIMITS.depth && hasFrames(document) ? this.inline(document, base, depth + 1) : document;
+    const isNested = hasFrames(document);
+    if (isNested && depth >= FRAME_LIMITS.depth) this.isCut = true;
+    const whole = isNested && depth < FRAME_LIMITS.depth ? this.inline(document, base, depth + 1) : document;
     const finder = new FrameFinder();
     scanner.scan(whole, finder);
     return bodyOf(cleanHtml(scanner, whole, finder.base(base)).html);
@@ -105,7 +110,8 @@ class FrameFinder implements ScanHandler {
   open(tag: number): void {
     if (tag === TAG.base) this.#href ??= scanner.attributeNamed('href');
     if (tag !== TAG.iframe && tag !== TAG.frame) return;
-    if (this.found.length >= FRAME_LIMITS.frames) return;
+    // One beyond the limit tells that there are too many.
+    if (this.found.length > FRAME_LIMITS.frames) return;
     const document = scanner.attributeNamed('srcdoc');
     if (document === null || document.trim() === '') return;
     this.found.push({ at: scanner.nameStart - 1, document, src: scanner.attributeNamed('src') });

@@ -141,6 +141,8 @@ class ScrapeOptions(_ScrapeRequestReserved, total=False):
     includeTags: list[str]
     #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
     excludeTags: list[str]
+    #: Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+    maxPdfPages: int
     #: What to wait for before the page is read. Needs a browser.
     wait: PageWait | None
     #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -396,6 +398,8 @@ class BatchPageOptions(TypedDict, total=False):
     includeTags: list[str]
     #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
     excludeTags: list[str]
+    #: Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+    maxPdfPages: int
     #: What to wait for before the page is read. Needs a browser.
     wait: PageWait | None
     #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -503,6 +507,8 @@ class CrawlPageOptions(TypedDict, total=False):
     includeTags: list[str]
     #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
     excludeTags: list[str]
+    #: Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+    maxPdfPages: int
     #: What to wait for before the page is read. Needs a browser.
     wait: PageWait | None
     #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -743,6 +749,8 @@ class _ScheduledScrape(_ScheduledScrapeReserved, total=False):
     includeTags: list[str]
     #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
     excludeTags: list[str]
+    #: Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+    maxPdfPages: int
     #: What to wait for before the page is read. Needs a browser.
     wait: PageWait | None
     #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -1064,6 +1072,8 @@ class ExtractOptions(TypedDict, total=False):
     includeTags: list[str]
     #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
     excludeTags: list[str]
+    #: Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+    maxPdfPages: int
 
 
 class ExtractRequest(ExtractOptions):
@@ -1084,6 +1094,8 @@ class ReextractRequest(TypedDict, total=False):
     includeTags: list[str]
     #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
     excludeTags: list[str]
+    #: Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+    maxPdfPages: int
 
 
 class MonitorReceivers(TypedDict, total=False):
@@ -1136,6 +1148,8 @@ class MonitorPageOptions(TypedDict, total=False):
     includeTags: list[str]
     #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
     excludeTags: list[str]
+    #: Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+    maxPdfPages: int
     #: What to wait for before the page is read. Needs a browser.
     wait: PageWait | None
     #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
@@ -1868,6 +1882,10 @@ class _Page(TypedDict, total=False):
     extractProblems: list[PageExtractProblems]
     #: The call of a language model for this page, and what it has cost.
     llm: PageLlm
+    #: Content that is not in the results, because it lies beyond a limit or could not be read.
+    warnings: list[PageWarnings]
+    #: Of a PDF whose text was asked for: how many of its pages were read.
+    pdfPages: PagePdfPages
     screenshot: Artifact | None
     pdf: Artifact | None
     #: What the page’s scripts asked for; null when none ran.
@@ -1932,6 +1950,16 @@ class PageLlm(TypedDict):
     isCached: bool
 
 
+class PageWarnings(TypedDict):
+    code: str
+    message: str
+
+
+class PagePdfPages(TypedDict):
+    read: int
+    total: int
+
+
 class _PageError(TypedDict, total=False):
     details: PageErrorDetails
 
@@ -1991,6 +2019,10 @@ class _Scrape(TypedDict, total=False):
     extractProblems: list[PageExtractProblems]
     #: The call of a language model for this page, and what it has cost.
     llm: PageLlm
+    #: Content that is not in the results, because it lies beyond a limit or could not be read.
+    warnings: list[PageWarnings]
+    #: Of a PDF whose text was asked for: how many of its pages were read.
+    pdfPages: PagePdfPages
     screenshot: Artifact | None
     pdf: Artifact | None
     #: What the page’s scripts asked for; null when none ran.
@@ -2432,16 +2464,11 @@ class Export(TypedDict):
     url: str | None
     #: The place that gets a copy as well.
     to: str | None
-    error: ExportError | None
+    error: PageWarnings | None
     createdAt: str
     startedAt: str | None
     finishedAt: str | None
     links: ExportLinks
-
-
-class ExportError(TypedDict):
-    code: str
-    message: str
 
 
 class ExportLinks(TypedDict):

@@ -7,7 +7,10 @@ import { attributeRules, jsonExtract } from './json-rules.ts';
 
 const tags = z.array(z.string().min(1)).max(50);
 
-const parser = z.union([z.enum(['pdf', 'image']), z.looseObject({ type: z.enum(['pdf', 'image']) })]);
+const parser = z.union([
+  z.enum(['pdf', 'image']),
+  z.looseObject({ type: z.enum(['pdf', 'image']), maxPages: z.number().int().min(1).max(10_000).optional() }),
+]);
 
 /** How a page is scraped, as v2 has it. The same fields are those of a scrape, of a batch and of `scrapeOptions`. */
 export const scrapeFields = {
@@ -84,10 +87,11 @@ function requirePossible(options: ScrapeOptions): void {
     throw cannot('parsers', 'the text of PDF files is always read, and that of pictures never.');
   }
   if (typeof pdf === 'object') {
-    const { type: _, mode, ...rest } = pdf;
+    const { type: _, mode, maxPages: _most, ...rest } = pdf;
     const hasOther =
       Object.keys(rest).length > 0 || (mode !== undefined && mode !== 'auto' && mode !== 'fast');
-    if (hasOther) throw cannot('parsers', 'a PDF file is read whole, and without OCR.');
+    if (hasOther)
+      throw cannot('parsers', 'of a PDF file `maxPages` can be chosen, and it is read without OCR.');
   }
 }
 
@@ -175,6 +179,11 @@ function requireOneViewport(options: ScrapeOptions): void {
   if (sizes.size > 1) throw cannot('viewport', 'a window has one size, and different ones are given.');
 }
 
+function pdfRequestOf({ parsers = [] }: ScrapeOptions): { readonly maxPdfPages?: number } {
+  const pages = parsers.flatMap((each) => (typeof each === 'string' ? [] : (each.maxPages ?? [])));
+  return defined({ maxPdfPages: pages[0] });
+}
+
 /** The options of a page as our own requests have them. */
 export function pageRequestOf(options: ScrapeOptions): Record<string, unknown> {
   requirePossible(options);
@@ -189,6 +198,7 @@ export function pageRequestOf(options: ScrapeOptions): Record<string, unknown> {
     includeTags,
     excludeTags,
     onlyMainContent,
+    ...pdfRequestOf(options),
     timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
     ...renderOf(options),
     ...way,

@@ -101,6 +101,7 @@ export function addParseRoutes(app: App, { extraction, isV1, jobs }: FirecrawlDe
         includeTags: asked.includeTags,
         excludeTags: asked.excludeTags,
         onlyMainContent: asked.onlyMainContent,
+        maxPdfPages: asked.maxPdfPages,
       });
       const body = new Uint8Array(await file.arrayBuffer());
       const contentType = typeOf(file);

@@ -58,9 +58,14 @@ export function documentOf(page: PageResult, parts: DocumentParts): Document {
     ...(json === null ? {} : { json, ...(isV1 ? { extract: json } : {}) }),
     ...(types.has('attributes') ? { attributes: attributesOf(page, view) } : {}),
     ...(actions === null ? {} : { actions }),
-    ...(page.error === undefined ? {} : { warning: page.error.message }),
+    ...warningOf(page),
     metadata: metadataOf(page, parts),
   };
+}
+
+function warningOf({ error, warnings = [] }: PageResult): { warning?: string } {
+  const told = [error, ...warnings].flatMap((each) => (each === undefined ? [] : [each.message]));
+  return told.length === 0 ? {} : { warning: told.join(' ') };
 }
 
 const BASE64_IN_HTML = /(["'])data:image\/[^;"']{1,40};base64,[^"']*\1/g;
@@ -158,7 +163,7 @@ function proxyUsedBy({ attempts }: ScrapeTrace): 'basic' | 'stealth' {
 }
 
 function metadataOf(page: PageResult, { jobId, trace }: DocumentParts): Record<string, unknown> {
-  const { cache, error, metadata } = page;
+  const { cache, error, metadata, pdfPages, warnings } = page;
   const attempts = trace?.attempts;
   return {
     ...(metadata == null ? {} : pageFacts(metadata)),
@@ -167,6 +172,7 @@ function metadataOf(page: PageResult, { jobId, trace }: DocumentParts): Record<s
     statusCode: page.statusCode,
     ...(page.contentType === null ? {} : { contentType: page.contentType }),
     ...(error === undefined ? {} : { error: error.message }),
+    ...(pdfPages === undefined ? {} : { numPages: pdfPages.read, totalPages: pdfPages.total }),
     scrapeId: jobId,
     ...(cache === undefined ? {} : { cacheState: cache.hit ? 'hit' : 'miss' }),
     ...(cache?.storedAt == null ? {} : { cachedAt: cache.storedAt }),
@@ -183,6 +189,7 @@ function metadataOf(page: PageResult, { jobId, trace }: DocumentParts): Record<s
       redirects: page.redirects ?? [],
       ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
       ...defined({
+        warnings,
         extractProblems: page.extractProblems,
         extractedBy: page.extractedBy,
         llm: page.llm,

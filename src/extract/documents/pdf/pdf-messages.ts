@@ -17,7 +17,13 @@ export interface PdfFacts {
 /** Messages of the thread, in this order: the document, its pages, the end. */
 export type PdfMessage =
   | { readonly kind: 'document'; readonly pageCount: number; readonly facts: PdfFacts }
-  | { readonly kind: 'page'; readonly pieces: readonly PdfPiece[]; readonly links: readonly PdfLink[] }
+  | {
+      readonly kind: 'page';
+      readonly pieces: readonly PdfPiece[];
+      readonly links: readonly PdfLink[];
+      /** The page has more text or links than are read of one. */
+      readonly isCut: boolean;
+    }
   /** A page that the document promises and does not have, or that cannot be read. */
   | { readonly kind: 'bad-page'; readonly reason: string }
   | { readonly kind: 'end'; readonly isCut: boolean }

@@ -86,7 +86,10 @@ describe('a PDF', () => {
     const pages = Array.from({ length: 12 }, (_, index) => [[12, `Page ${index + 1}`] as const]);
     const found = await read(makePdf({ pages }), { pages: 5 });
     expect(found.text).toBe('Page 1\n\nPage 2\n\nPage 3\n\nPage 4\n\nPage 5');
-    expect(found.problems?.map(({ code }) => code)).toEqual(['pdf-page-limit']);
+    expect(found).toMatchObject({ pageCount: 12, pagesRead: 5 });
+    expect(found.problems).toEqual([
+      { code: 'pdf-page-limit', message: 'Only the first 5 of 12 pages were read.' },
+    ]);
   });
 
   it('that needs a password is named as such', async () => {

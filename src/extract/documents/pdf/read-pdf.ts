@@ -33,6 +33,8 @@ interface PdfReport {
   readonly links: LinkList;
   readonly problems: DocumentProblem[];
   badPages: number;
+  /** Pages with more text or links than are read of one. */
+  cutPages: number;
 }
 
 /**
@@ -47,6 +49,7 @@ export async function readPdf(bytes: Uint8Array, limits: PdfLimits): Promise<Doc
     links: new LinkList('about:blank', 'pdf'),
     problems: [],
     badPages: 0,
+    cutPages: 0,
   };
   if (bytes.byteLength > limits.bytes) {
     told.problems.push({ code: 'pdf-memory-limit', message: `It has more than ${limits.bytes} bytes.` });
@@ -76,7 +79,7 @@ async function askThread(bytes: Uint8Array, limits: PdfLimits, told: PdfReport):
   };
   const late: DocumentProblem = {
     code: 'pdf-time-limit',
-    message: `DocumentReading it takes longer than ${limits.timeMs} ms.`,
+    message: `Reading it takes longer than ${limits.timeMs} ms.`,
   };
   const { promise, resolve } = Promise.withResolvers<DocumentProblem | null>();
   const timer = setTimeout(resolve, limits.timeMs, late);
@@ -118,6 +121,7 @@ function addMessage(message: PdfMessage, told: PdfReport): boolean {
     case 'page':
       told.pages.push(linesOf(message.pieces));
       for (const { url } of message.links) told.links.add(url);
+      if (message.isCut) told.cutPages++;
       return false;
     case 'bad-page':
       told.badPages++;
@@ -137,7 +141,7 @@ function addMessage(message: PdfMessage, told: PdfReport): boolean {
 }
 
 function readingOf(
-  { pageCount, facts, pages, links, problems, badPages }: PdfReport,
+  { pageCount, facts, pages, links, problems, badPages, cutPages }: PdfReport,
   limits: PdfLimits,
 ): DocumentReading {
   const body = bodySize(pages.flat());
@@ -146,7 +150,11 @@ function readingOf(
   if (badPages > 0) {
     problems.push({ code: 'pdf-broken', message: `Pages that could not be read: ${badPages}.` });
   }
-  if (pageCount !== null && pageCount > limits.pages && problems.length === 0) {
+  if (cutPages > 0) {
+    problems.push({ code: 'text-cut', message: `Pages with more text or links than are read: ${cutPages}.` });
+  }
+  // Whatever else went wrong: the pages beyond the limit are missing.
+  if (pageCount !== null && pageCount > limits.pages && pages.length + badPages >= limits.pages) {
     problems.push({
       code: 'pdf-page-limit',
       message: `Only the first ${limits.pages} of ${pageCount} pages were read.`,
@@ -165,7 +173,7 @@ function readingOf(
     language: facts.language,
     text,
     markdown: blocks.map((block) => block.markdown).join('\n\n'),
-    ...(pageCount === null ? {} : { pageCount }),
+    ...(pageCount === null ? {} : { pageCount, pagesRead: pages.length }),
     links: links.all,
     problems,
   };

@@ -47,8 +47,9 @@ async function readPages(document: Document): Promise<void> {
   for (let number = 1; number <= Math.min(document.numPages, pages); number++) {
     try {
       const page = await document.getPage(number);
-      const pieces = await piecesOf(page);
-      tell({ kind: 'page', pieces, links: await linksOf(page) });
+      const { pieces, isCut: isTextCut } = await piecesOf(page);
+      const { links, isCut: isListCut } = await linksOf(page);
+      tell({ kind: 'page', pieces, links, isCut: isTextCut || isListCut });
       page.cleanup();
       badInRow = 0;
       for (const { text } of pieces) chars += text.length;
@@ -62,7 +63,7 @@ async function readPages(document: Document): Promise<void> {
   tell({ kind: 'end', isCut: false });
 }
 
-async function piecesOf(page: Page): Promise<PdfPiece[]> {
+async function piecesOf(page: Page): Promise<{ pieces: PdfPiece[]; isCut: boolean }> {
   const { items } = await page.getTextContent({ includeMarkedContent: false });
   const pieces: PdfPiece[] = [];
   for (const item of items.slice(0, MAX_PIECES_PER_PAGE)) {
@@ -71,18 +72,17 @@ async function piecesOf(page: Page): Promise<PdfPiece[]> {
     const size = item.height > 0 ? item.height : Math.hypot(b, d);
     pieces.push({ text: item.str, x, y, width: item.width, size, isLineEnd: item.hasEOL });
   }
-  return pieces;
+  return { pieces, isCut: items.length > MAX_PIECES_PER_PAGE };
 }
 
-async function linksOf(page: Page): Promise<PdfLink[]> {
+async function linksOf(page: Page): Promise<{ links: PdfLink[]; isCut: boolean }> {
   try {
     const annotations = (await page.getAnnotations()) as readonly { readonly url?: unknown }[];
-    return annotations
-      .slice(0, MAX_LINKS_PER_PAGE)
-      .flatMap(({ url }) => (typeof url === 'string' ? [{ url }] : []));
+    const links = annotations.flatMap(({ url }) => (typeof url === 'string' ? [{ url }] : []));
+    return { links: links.slice(0, MAX_LINKS_PER_PAGE), isCut: links.length > MAX_LINKS_PER_PAGE };
   } catch {
     // Broken links must not lose the text of the page.
-    return [];
+    return { links: [], isCut: false };
   }
 }
 

@@ -18,7 +18,7 @@ async function read(paths: Readonly<Record<string, string>>) {
   const { origin } = await site(paths);
   const response = await render(engine, `${origin}/`);
   const html = textOf(response);
-  return { origin, response, html, whole: inlineFrames(html, `${origin}/`) };
+  return { origin, response, html, whole: inlineFrames(html, `${origin}/`).html };
 }
 
 describe('open shadow roots', () => {

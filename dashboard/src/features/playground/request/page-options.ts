@@ -22,6 +22,7 @@ export const GET_MAIN = [
     ),
   },
   { path: 'onlyMainContent', label: 'Main content only', kind: 'off' },
+  { path: 'maxPdfPages', label: 'Pages of a PDF', kind: 'number', placeholder: '500' },
 ] as const satisfies readonly OptionField[];
 
 export const GET_ADVANCED = [
