@@ -11,7 +11,7 @@ const KEYLESS_BYTES = 16_777_216;
 /** How each kind is answered, as far as its answer is read: by what comes before the body, and never by what is in it. */
 const MAY_BE_TOLD: Readonly<Record<string, readonly string[]>> = {
   'half-sent heads': [],
-  'half-sent bodies to open routes': ['413', '429', '408'],
+  'half-sent bodies to open routes': ['400', '413', '429', '408'],
   'half-sent bodies to paths that do not exist': ['404'],
   'bodies with 199,000 keys': ['413', '429'],
   'readers that do not read': [],

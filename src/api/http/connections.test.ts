@@ -111,8 +111,8 @@ describe('requests that are sent without waiting for answers', () => {
     few.setEncoding('latin1').on('data', (chunk: string) => {
       text += chunk;
     });
-    few.write(request.repeat(20));
-    await expect.poll(() => text.split('HTTP/1.1 200 OK').length - 1, SOON).toBe(20);
+    few.write(request.repeat(4));
+    await expect.poll(() => text.split('HTTP/1.1 200 OK').length - 1, SOON).toBe(4);
     handled = 0;
     const many = connect({ port, host: '127.0.0.1' });
     many.on('error', () => undefined);
@@ -120,7 +120,7 @@ describe('requests that are sent without waiting for answers', () => {
     many.pause();
     many.write(request.repeat(5_000));
     await new Promise((resolve) => many.resume().once('close', resolve));
-    expect(handled).toBeLessThanOrEqual(33);
+    expect(handled).toBeLessThanOrEqual(5);
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
   });
 });

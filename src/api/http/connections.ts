@@ -33,7 +33,7 @@ export interface Connections {
 }
 
 /** Clients of today send one request at a time; each that waits behind another holds its answer in memory. */
-const MOST_PIPELINED = 32;
+const MOST_PIPELINED = 4;
 const UNREAD_MS = 60_000;
 const SWEEP_MS = 5_000;
 

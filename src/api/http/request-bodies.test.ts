@@ -57,12 +57,23 @@ describe('bodies of requests', () => {
 
   it('are held in about their own length, also in pieces of one byte', async () => {
     const holder = hold();
-    const { raw, request } = arriving();
+    const { raw, request } = arriving({ account: 'a' });
     read(holder, request);
     for (let n = 0; n < 3_000; n += 1) raw.write('a');
     await write(raw, 1);
     expect(holder.heldBytes()).toBe(4 * KB);
     raw.destroy();
+  });
+
+  it('come in a bounded number of pieces without a key', async () => {
+    const holder = hold();
+    const { raw, request } = arriving();
+    const { ended, end } = read(holder, request);
+    for (let n = 0; n < 256; n += 1) await write(raw, 1);
+    expect(end.result).toBeUndefined();
+    await write(raw, 1);
+    expect(await ended).toBe('BAD_REQUEST');
+    expect(holder.heldBytes()).toBe(0);
   });
 
   it('are refused by what their head says, before a byte has come', async () => {

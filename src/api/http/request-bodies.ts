@@ -41,6 +41,8 @@ const ONE_SENDER_PART = 2;
 const STRETCH_MS = 15_000;
 const SWEEP_MS = 1_000;
 const FIRST_BYTES = 1_024;
+/** Pieces of a body without a key: a piece of one byte costs as much time as one of a thousand. */
+const MOST_KEYLESS_PIECES = 256;
 const EMPTY = Buffer.alloc(0);
 
 /** The senders that share what bodies may hold. */
@@ -80,6 +82,7 @@ export function holdRequestBodies(limits: RequestBodyLimits): RequestBodies {
 
     // One buffer that grows: a body in pieces of one byte would hold a hundred times its length as a list of them.
     let buffer: Buffer = EMPTY;
+    let piecesLeft = account === undefined ? MOST_KEYLESS_PIECES : Number.POSITIVE_INFINITY;
     const state: Arriving = { receivedBytes: 0, stretchFrom: now(), stretchBytes: 0, fail: finish };
     arriving.add(state);
     listen(raw, 'data', onData);
@@ -101,7 +104,11 @@ export function holdRequestBodies(limits: RequestBodyLimits): RequestBodies {
       const grown = Math.min(Math.max(FIRST_BYTES, wholeBytes, buffer.length * 2), most);
       const moreBytes = wholeBytes > buffer.length ? grown - buffer.length : 0;
       const fits = moreBytes === 0 || hasRoom(share, sender, buffer.length, moreBytes);
-      const refused = refusalOf(wholeBytes, limitBytes, fits);
+      piecesLeft -= 1;
+      const refused =
+        piecesLeft < 0
+          ? new ScrapifieError('BAD_REQUEST', `The body came in more than ${MOST_KEYLESS_PIECES} pieces.`)
+          : refusalOf(wholeBytes, limitBytes, fits);
       if (refused !== null) {
         finish(refused);
         return;

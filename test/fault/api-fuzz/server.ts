@@ -19,6 +19,8 @@ export interface FuzzedServer {
   stderr(): string;
   residentBytes(): number;
   openFiles(): number;
+  /** CPU time of its main thread, and the time for which that was ready to run and the machine had no core for it. */
+  mainThread(): { readonly usedMs: number; readonly waitedMs: number };
   close(): Promise<void>;
 }
 
@@ -72,6 +74,10 @@ export async function startFuzzedServer(): Promise<FuzzedServer> {
           .join('\n'),
       residentBytes: () =>
         Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(ofProcess('status'), 'utf8'))?.[1] ?? 0) * 1_024,
+      mainThread() {
+        const [used, waited] = readFileSync(ofProcess(`task/${child.pid}/schedstat`), 'utf8').split(' ');
+        return { usedMs: Math.round(Number(used) / 1e6), waitedMs: Math.round(Number(waited) / 1e6) };
+      },
       openFiles: () => readdirSync(ofProcess('fd')).length,
       close,
     };

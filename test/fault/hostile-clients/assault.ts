@@ -22,6 +22,9 @@ export interface Assaulted {
   readonly fared: readonly Fared[];
   /** What `/healthz` took meanwhile. */
   readonly health: Probed;
+  /** CPU time of the main thread of the server meanwhile, and how long it waited for a core of a busy machine. */
+  readonly usedMs: number;
+  readonly waitedMs: number;
   /** How much larger the resident memory was than before, at most. */
   readonly grownMb: number;
   /** Connections that the server still had when the clients had held theirs for a while. */
@@ -96,6 +99,7 @@ async function assaultBy(
   await probed(probe);
   const before = server.residentBytes();
   const filesBefore = server.openFiles();
+  const timesBefore = server.mainThread();
   let most = before;
   let heldBytes = 0;
   const sample = setInterval(() => {
@@ -111,9 +115,18 @@ async function assaultBy(
   const fared = clients.map((each) => each.fared());
   const openConnections = server.exit() === null ? server.openFiles() - filesBefore : 0;
   clearInterval(sample);
+  const times = server.exit() === null ? server.mainThread() : timesBefore;
   const health = await probed(probe);
   for (const each of clients) each.close();
-  return { fared, health, grownMb: Math.round((most - before) / MB), openConnections, heldBytes };
+  return {
+    fared,
+    health,
+    usedMs: times.usedMs - timesBefore.usedMs,
+    waitedMs: times.waitedMs - timesBefore.waitedMs,
+    grownMb: Math.round((most - before) / MB),
+    openConnections,
+    heldBytes,
+  };
 }
 
 async function probed(probe: Worker): Promise<Probed> {

@@ -14,9 +14,11 @@ const FILLER = Buffer.alloc(MB, ' ');
 /** 3 MB with 199,000 fields that no schema knows. */
 const MANY_KEYS = `{${Array.from({ length: 199_000 }, (_, n) => `"field${n}":1`).join(',')}}`;
 /** One byte of a body in chunks, many times. */
-const TINY_CHUNKS = '1\r\na\r\n'.repeat(8_000);
+const TINY_CHUNKS = '1\r\na\r\n'.repeat(2_000);
 const SOCKET =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZQ==\r\n';
+/** Requests that may wait on one connection; more of them end it. */
+const MOST_PIPELINED = 4;
 const JOB = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 /** Paths that take a body from a client without a key. */
@@ -80,7 +82,11 @@ export const HOSTILE_KINDS: readonly HostileKind[] = [
   },
   {
     name: 'readers that do not read',
-    pieces: (n) => [head(`GET ${of(['/openapi.json', '/help', '/docs', '/'], n)}`).repeat(32)],
+    pieces: (n) => [
+      head(`GET ${of(['/openapi.json', '/help', '/docs', '/'], n)}`).repeat(
+        n % 2 === 0 ? MOST_PIPELINED : 100,
+      ),
+    ],
     isDeaf: true,
   },
   {
