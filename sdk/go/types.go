@@ -1925,6 +1925,8 @@ type Page struct {
 	ConsoleErrors []string `json:"consoleErrors,omitempty"`
 	// Parts that were deleted because their time was over; formats made of them are null, and artifacts answer 410.
 	Expired []string `json:"expired,omitempty"`
+	// Parts that were asked for and are gone although nothing has deleted them: a disk or an object store has lost them. Formats made of them are null.
+	Lost []string `json:"lost,omitempty"`
 	// Why the page is not usable although a response arrived. The other fields describe that response.
 	Error *PageError `json:"error,omitempty"`
 }
@@ -2062,6 +2064,8 @@ type Scrape struct {
 	ConsoleErrors []string `json:"consoleErrors,omitempty"`
 	// Parts that were deleted because their time was over; formats made of them are null, and artifacts answer 410.
 	Expired []string `json:"expired,omitempty"`
+	// Parts that were asked for and are gone although nothing has deleted them: a disk or an object store has lost them. Formats made of them are null.
+	Lost []string `json:"lost,omitempty"`
 	// Why the page is not usable although a response arrived. The other fields describe that response.
 	Error *PageError  `json:"error,omitempty"`
 	Trace ScrapeTrace `json:"trace"`

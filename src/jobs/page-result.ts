@@ -80,12 +80,16 @@ export interface PageResult extends Partial<ResponseFields> {
   readonly consoleErrors?: readonly string[];
   /** Parts that were deleted because their time was over; missing when all are there. */
   readonly expired?: readonly PagePart[];
+  /** Parts that were asked for and are gone although nothing has deleted them: the disk or the object store has lost them. */
+  readonly lost?: readonly LostPart[];
   readonly error?: {
     readonly code: ErrorCode;
     readonly message: string;
     readonly details?: FailureDetails;
   };
 }
+
+export type LostPart = Extract<PagePart, 'bodies' | 'artifacts'>;
 
 /** What failed on a page that a browser showed. */
 export interface FailureDetails {
@@ -131,12 +135,14 @@ async function readRawHtml(
   page: Page,
   rendered: RenderedRecord | undefined,
   blobs: Blobs,
+  onLost: () => void = () => undefined,
 ): Promise<string | null> {
   if (rendered?.raw === null || page.expired?.includes('bodies') === true) return null;
   const { contentHash, charset } = rendered?.raw ?? page;
   if (contentHash === null) return null;
   if (!isTextual(page.contentType)) return null;
   const body = await blobs.get(contentHash);
+  if (body === null) onLost();
   return body === null ? null : decodeAs(body, charset);
 }
 
@@ -214,21 +220,25 @@ export async function readPageResult(
   const has = (format: Format) => formats.includes(format);
   const record = readRecord(page.record);
   const { rendered } = record;
+  const lost = new Set<LostPart>();
   const show = async (name: string, ref: ArtifactRef): Promise<Artifact> => {
     const { contentType, bytes, contentHash } = ref;
     const artifact = { url: artifactPath(jobId, page.taskId, name), contentType, bytes };
     if (!isInline) return artifact;
-    const body = page.expired?.includes('artifacts') === true ? null : await blobs.get(contentHash);
+    const isExpired = page.expired?.includes('artifacts') === true;
+    const body = isExpired ? null : await blobs.get(contentHash);
+    if (body === null && !isExpired) lost.add('artifacts');
     return { ...artifact, base64: body === null ? null : Buffer.from(body).toString('base64') };
   };
   const shown = rendered ?? {};
-  return {
+  const onLost = () => void lost.add('bodies');
+  const result: PageResult = {
     ...rowFields(page),
     ...(maxAgeMs === 0 ? {} : { cache: record.cache ?? { hit: false, storedAt: null } }),
     ...defined({ notModified: record.notModified }),
     ...responseFields(page, record),
     ...recordFields(record, formats),
-    ...(has('rawHtml') ? { rawHtml: await readRawHtml(page, rendered, blobs) } : {}),
+    ...(has('rawHtml') ? { rawHtml: await readRawHtml(page, rendered, blobs, onLost) } : {}),
     ...(has('screenshot')
       ? { screenshot: shown.screenshot === undefined ? null : await show('screenshot', shown.screenshot) }
       : {}),
@@ -239,6 +249,7 @@ export async function readPageResult(
     ...defined({ expired: page.expired }),
     ...(await shownErrorOf(page, rendered, show)),
   };
+  return lost.size === 0 ? result : { ...result, lost: [...lost] };
 }
 
 /** The error with what the page looked like when it came. */

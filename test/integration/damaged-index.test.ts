@@ -1,6 +1,7 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { ContentHash } from '../../src/model/ids.ts';
 import { createSearches } from '../../src/query/search/searches.ts';
 import { type CrawlInput, openWorld, type Scraper } from './world.ts';
 
@@ -40,5 +41,21 @@ describe('an installation with damaged derived files', { timeout: LIMIT_MS }, ()
     expect((await again.crawlNow(seeds)).counters).toMatchObject({ pages: PAGES, failed: 0 });
     await again.close();
     await world.site.close();
+  });
+
+  it('says of a page that its body is lost, and of others nothing', async () => {
+    const world = await openWorld({ site: { pages: 3 } });
+    onTestFinished(world.close);
+    const job = await world.crawlNow({
+      urls: [`${world.site.hostUrl(1)}/big/`],
+      sitemap: 'skip',
+      options: { formats: ['rawHtml'] },
+    });
+    const [first] = await world.pages(job);
+    await world.platform.blobs.delete([first?.contentHash as ContentHash]);
+    const after = await world.pages(job);
+    expect(after.map(({ url, rawHtml, lost }) => [url, rawHtml === null, lost])).toEqual(
+      after.map(({ url }) => (url === first?.url ? [url, true, ['bodies']] : [url, false, undefined])),
+    );
   });
 });

@@ -275,6 +275,12 @@ const pageFields = {
     .describe(
       'Parts that were deleted because their time was over; formats made of them are null, and artifacts answer 410.',
     ),
+  lost: z
+    .array(z.enum(['bodies', 'artifacts']))
+    .optional()
+    .describe(
+      'Parts that were asked for and are gone although nothing has deleted them: a disk or an object store has lost them. Formats made of them are null.',
+    ),
   error: z
     .object({
       code: z.string(),
