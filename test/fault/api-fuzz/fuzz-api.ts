@@ -5,6 +5,8 @@ import { jsonOf, problemOf, readAnswer } from './judge.ts';
 import { readOpenApi } from './operations.ts';
 import { buildRequest, type FuzzRequest } from './requests.ts';
 import { type FuzzedServer, startFuzzedServer } from './server.ts';
+import { upgradeProblemOf, upgradeRequest, WATCH_MS } from './upgrades.ts';
+import { chance } from './values.ts';
 
 export interface FuzzOptions {
   readonly requests: number;
@@ -26,6 +28,8 @@ export interface FuzzReport {
 }
 
 const AT_ONCE = 24;
+/** One request in ten asks for a WebSocket. */
+const UPGRADES_SHARE = 0.1;
 /** The longest that a request may take by the time limits that it can ask for here, and a busy machine. */
 const LIMIT_MS = 150_000;
 const MAX_KNOWN = 300;
@@ -110,10 +114,15 @@ async function attack(
       const operation = description.operations[sent % description.operations.length];
       if (operation === undefined) throw new Error('The document has no operations.');
       sent += 1;
-      const request = buildRequest(operation, sources, server.apiKey);
-      const ended = await exchange(server.port, request, LIMIT_MS);
+      const isUpgrade = chance(random, UPGRADES_SHARE);
+      const request = isUpgrade
+        ? upgradeRequest(known, random, server.apiKey)
+        : buildRequest(operation, sources, server.apiKey);
+      const ended = await exchange(server.port, request, isUpgrade ? WATCH_MS : LIMIT_MS);
       slowestMs = Math.max(slowestMs, ended.ms);
-      const problem = problemOf(request, ended, secrets);
+      const problem = isUpgrade
+        ? upgradeProblemOf(request, ended, secrets)
+        : problemOf(request, ended, secrets);
       if (problem !== null) report(problem, request);
       const answer = ended.end === 'answered' ? readAnswer(ended.bytes) : null;
       const status = answer === null ? ended.end : String(answer.status);
@@ -157,7 +166,11 @@ async function attack(
   }
   const filesLeft = await settled(() => server.openFiles() - filesBefore);
   const endBytes = server.residentBytes();
+  const counted = await (await call('/metrics')).text();
+  const faults = [...counted.matchAll(/^scrapifie_faults_total\{kind="(\w+)"\} [1-9]\d*/gm)];
   const leaks = [
+    ...(/^scrapifie_faults_total/m.test(counted) ? [] : ['the metrics have no count of faults']),
+    ...faults.map(([line]) => `errors that no caller has handled: ${line}`),
     ...(filesLeft > AT_ONCE ? [`${filesLeft} more files and sockets are open than before`] : []),
     ...(endBytes > warmBytes + GROWTH_BYTES ? [`memory grew from ${warmBytes} to ${endBytes} bytes`] : []),
     ...((await call('/v1/account')).status === 200
