@@ -3,7 +3,7 @@ import { problemOf } from './judge.ts';
 import type { FuzzRequest } from './requests.ts';
 import { chance, hostileText, pick, type Random } from './values.ts';
 
-/** Paths that a client may watch, with what stands for the id in them, and some that nobody can. */
+/** Paths that a client may watch, with what stands for the id in them, and two that no client can. */
 const PATHS = [
   '/v1/crawl/{id}',
   '/v2/crawl/{id}',
