@@ -115,9 +115,8 @@ export interface Platform {
   /** Begins to work on jobs, those left over from earlier included. */
   start(): Promise<void>;
   /**
-   * Takes no more work, finishes the tasks under way, up to `drainMs`, and gives the rest back. Requests that wait for
-   * pages of a crawl in this process are told then that it is stopping; those that wait for other processes go on
-   * waiting. All else still works.
+   * Takes no more work, finishes tasks under way, up to `drainMs`, and gives the rest back. Requests that wait for a crawl of
+   * this process are told that it stops; those that wait for other processes go on waiting. All else still works.
    */
   drain(): Promise<void>;
   /** Drains and closes everything. */

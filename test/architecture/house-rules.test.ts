@@ -36,14 +36,16 @@ describe('the house rules', () => {
   });
 
   it('text becomes a part of a URL in one way, which does not throw for halves of surrogate pairs', () => {
-    const encoders = code.flatMap(({ path, text }) =>
+    // Calls stand in templates, which bareCode empties.
+    const encoders = sources.flatMap(({ path, text }) =>
       text
         .split('\n')
-        .filter((line) => /\bencodeURI(?:Component)?\b/.test(line) && !line.includes('toWellFormed'))
+        .filter((line) => /^(?! *(?:\*|\/\/|\/\*)).*\bencodeURI(?:Component)?\b/.test(line))
+        .filter((line) => !line.includes('toWellFormed'))
         .map(() => path),
     );
     expect(encoders).toEqual([]);
-    expect(pathsWhere(/\burlPart\(/).length).toBeGreaterThan(10);
+    expect(sources.filter(({ text }) => /\burlPart\(/.test(text)).length).toBeGreaterThan(10);
   });
 
   it('there is no any', () => {
