@@ -149,6 +149,18 @@ describe('what a page says about a product', () => {
 });
 
 describe('rows of pages', () => {
+  it('says what of a page is in no column', async () => {
+    const warnings = [
+      { code: 'pdf-page-limit', message: 'Only the first 2 of 5 pages were read.' },
+      { code: 'text-cut', message: 'The text was cut.' },
+    ];
+    const rows = await rowsOf(fullTable(source(pageOf(), pageOf({ warnings }))));
+    expect(rows.map((row) => row.warnings)).toEqual([
+      null,
+      'Only the first 2 of 5 pages were read. The text was cut.',
+    ]);
+  });
+
   it('full has texts of the page, and all its pictures once where it names none', async () => {
     const metadata = { ...METADATA, openGraph: {} };
     const [row] = await rowsOf(fullTable(source(pageOf({ metadata }))));
