@@ -1,3 +1,4 @@
+import { PAGE_OPTION_NAMES, type PageOptionName, pageOption, storedPlace } from '../src/jobs/page-options.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_TYPES,
@@ -11,7 +12,15 @@ export function dashboardChoices(): string {
     '// Written by scripts/write-docs.ts from the registries of the program. Do not edit.',
     constant('EXPORT_TYPES', 'What an export can hold.', exportTypes()),
     constant('EXPORT_FORMATS', 'How an export can be written, and from what.', exportFormats()),
-  ].join('\n\n');
+    constant('PAGE_OPTION_FIELDS', 'How forms ask for the options of a page.', optionFields()),
+    constant(
+      'STORED_OPTIONS',
+      'Where jobs have the options of a page, and what those are that were not given.',
+      storedOptions(),
+    ),
+  ]
+    .join('\n\n')
+    .concat('\n');
 }
 
 const exportTypes = () =>
@@ -26,7 +35,68 @@ const exportFormats = () =>
     return { value, label, takes };
   });
 
+/** Where forms show the fields of all other options. */
+const OTHERS = '*';
+/** The order of the fields in a form, where it is not that of the registry. */
+const FORM_ORDER: readonly (PageOptionName | typeof OTHERS)[] = [
+  'headers',
+  'crossOriginHeaders',
+  'cookies',
+  'session',
+  'proxy',
+  'identity',
+  'identityBrowser',
+  'method',
+  'body',
+  'reuse',
+  OTHERS,
+  'mobile',
+  'viewport',
+  'locale',
+  'timezone',
+  'geolocation',
+  'obeyRobots',
+];
+
+function optionFields(): object[] {
+  const place = (name: PageOptionName) => {
+    const at = FORM_ORDER.indexOf(name);
+    return at === -1 ? FORM_ORDER.indexOf(OTHERS) : at;
+  };
+  return PAGE_OPTION_NAMES.toSorted((a, b) => place(a) - place(b)).flatMap((name) =>
+    pageOption(name).form.map(({ group, isMain = false, part, choices, ...shown }) => ({
+      group,
+      isMain,
+      path: part === undefined ? name : `${name}.${part}`,
+      ...shown,
+      ...(choices === undefined
+        ? {}
+        : { choices: choices.map(([value, label, hint]) => ({ value, label, hint })) }),
+    })),
+  );
+}
+
+function storedOptions(): object[] {
+  const whole = PAGE_OPTION_NAMES.map((name) => ({
+    name,
+    stored: storedPlace(name),
+    standard: pageOption(name).schema.safeParse(undefined).data ?? null,
+    hasField: pageOption(name).form.length > 0,
+  }));
+  return [...whole, ...partsApart()];
+}
+
+/** Parts of options that jobs keep apart from the rest of the option. */
+const partsApart = () =>
+  PAGE_OPTION_NAMES.flatMap((name) =>
+    Object.values(pageOption(name).flags ?? {}).flatMap(({ sets, stored = [] }) =>
+      sets === undefined || stored.length === 0 || stored.some((place) => place.startsWith(storedPlace(name)))
+        ? []
+        : stored.map((place) => ({ name: `${name}.${sets}`, stored: place, standard: null, hasField: true })),
+    ),
+  );
+
 function constant(name: string, about: string, entries: readonly object[]): string {
   const lines = entries.map((entry) => `  ${JSON.stringify(entry)},`);
-  return [`/** ${about} */`, `export const ${name} = [`, ...lines, '] as const;', ''].join('\n');
+  return [`/** ${about} */`, `export const ${name} = [`, ...lines, '] as const;'].join('\n');
 }

@@ -10,6 +10,7 @@ import {
 import type { CapacityData } from '../bench/capacity.ts';
 import { documentedSettings } from '../src/config/env-example.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
+import { PAGE_OPTION_NAMES, pageOption } from '../src/jobs/page-options.ts';
 import { AUDIT_ACTIONS } from '../src/model/audit-actions.ts';
 import { EVENTS, eventsTo } from '../src/model/event-types.ts';
 import {
@@ -72,6 +73,15 @@ export function optionsTable(): string {
     'Flags without a field in the API:\n',
     table(['Flag', 'Why'], flags),
   ].join('\n');
+}
+
+/** Every option of a page, and what it is. */
+export function pageOptionsTable(): string {
+  const rows = PAGE_OPTION_NAMES.map((name) => {
+    const { schema, requests } = pageOption(name);
+    return [`\`${name}\``, requests?.join(', ') ?? 'all', schema.description ?? ''];
+  });
+  return table(['Field', 'Requests', 'What it is'], rows);
 }
 
 /** Every field that a typed query may name. */

@@ -14,6 +14,7 @@ import {
   exportTypesTable,
   metricsTable,
   optionsTable,
+  pageOptionsTable,
   queryFieldsTable,
   settingsTable,
   webhookEventsTable,
@@ -31,6 +32,7 @@ function rewrite(file: string, sections: Readonly<Record<string, string>>): void
 writeFileSync(at('.env.example'), envExample());
 rewrite('docs/configuration.md', { settings: settingsTable() });
 rewrite('docs/errors.md', { errors: errorsTable(), 'exit-codes': exitCodesTable() });
+rewrite('docs/scrape-options.md', { 'page-options': pageOptionsTable() });
 rewrite('docs/command-line.md', { options: optionsTable() });
 rewrite('docs/query.md', { fields: queryFieldsTable() });
 rewrite('docs/scaling.md', capacitySections());

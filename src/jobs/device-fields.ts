@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isGiven, type PageOption } from '../model/page-option.ts';
 import type { RenderDevice } from '../model/render.ts';
 
 const LEAST_PX = 100;
@@ -49,21 +50,106 @@ const timezone = z
   .describe('Time zone of the browser. Needs a browser.')
   .meta({ examples: ['Europe/Berlin'] });
 
-/** The screen and the place that a page finds, the same in every kind of request. */
-export const deviceFields = { viewport, mobile, geolocation, locale, timezone };
+/** The screen and the place that a page finds. */
+export const deviceOptions = {
+  viewport: {
+    schema: viewport,
+    stored: 'render.device.viewport',
+    flags: {
+      viewport: {
+        flag: '--viewport <size>',
+        says: 'size of the window in pixels, e.g. 1920x1080',
+        reads: 'size',
+        gives: ['width', 'height'],
+      },
+    },
+    form: [
+      {
+        group: 'fetch',
+        part: 'width',
+        label: 'Window width',
+        kind: 'number',
+        placeholder: '1280',
+        isHalf: true,
+      },
+      {
+        group: 'fetch',
+        part: 'height',
+        label: 'Window height',
+        kind: 'number',
+        placeholder: '800',
+        isHalf: true,
+      },
+    ],
+  },
+  mobile: {
+    schema: mobile,
+    stored: 'render.device.isMobile',
+    flags: { mobile: { flag: '--mobile', says: 'show pages as on a phone' } },
+    form: [{ group: 'fetch', label: 'As on a phone', kind: 'on' }],
+  },
+  geolocation: {
+    schema: geolocation,
+    stored: 'render.device.geolocation',
+    flags: {
+      geolocation: {
+        flag: '--geolocation <place>',
+        says: 'where the browser is, e.g. 52.52,13.405',
+        reads: 'place',
+        gives: ['latitude', 'longitude'],
+      },
+    },
+    form: [
+      {
+        group: 'fetch',
+        part: 'latitude',
+        label: 'Latitude',
+        kind: 'number',
+        placeholder: '52.52',
+        isHalf: true,
+      },
+      {
+        group: 'fetch',
+        part: 'longitude',
+        label: 'Longitude',
+        kind: 'number',
+        placeholder: '13.405',
+        isHalf: true,
+      },
+      { group: 'fetch', part: 'accuracy', label: 'Accuracy, metres', kind: 'number', placeholder: '10' },
+    ],
+  },
+  locale: {
+    schema: locale,
+    stored: 'render.device.locale',
+    flags: { locale: { flag: '--locale <tag>', says: 'language of the browser, e.g. de-DE' } },
+    form: [{ group: 'fetch', label: 'Language', kind: 'text', placeholder: 'de-DE', isHalf: true }],
+  },
+  timezone: {
+    schema: timezone,
+    stored: 'render.device.timezone',
+    flags: {
+      timezone: { flag: '--timezone <name>', says: 'time zone of the browser, e.g. Europe/Berlin' },
+    },
+    form: [{ group: 'fetch', label: 'Time zone', kind: 'text', placeholder: 'Europe/Berlin', isHalf: true }],
+  },
+} as const satisfies Readonly<Record<string, PageOption>>;
 
-export type DeviceOptions = z.output<z.ZodObject<typeof deviceFields>>;
+/** Missing is the same as not given. */
+export type DeviceOptions = {
+  readonly [Name in keyof typeof deviceOptions]?: z.output<(typeof deviceOptions)[Name]['schema']>;
+};
 
 /** The fields that were given. */
 export function deviceFieldsGiven(request: DeviceOptions): (keyof DeviceOptions)[] {
-  const names = Object.keys(deviceFields) as (keyof DeviceOptions)[];
-  return names.filter((name) => request[name] !== null && request[name] !== false);
+  const names = Object.keys(deviceOptions) as (keyof DeviceOptions)[];
+  return names.filter((name) => isGiven(request[name]));
 }
 
 /** Undefined when nothing was given. */
 export function deviceOf(request: DeviceOptions): RenderDevice | undefined {
   if (deviceFieldsGiven(request).length === 0) return undefined;
-  const { viewport, mobile, geolocation, locale, timezone } = request;
+  const { viewport = null, mobile = false, geolocation = null, locale = null, timezone = null } = request;
   return {
     ...(viewport === null ? {} : { viewport }),
     ...(mobile ? { isMobile: true } : {}),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngineRefusal, type InstalledEngines } from './engine-refusal.ts';
 import { parseRequest } from './invalid-request.ts';
 import { scrapeRequestSchema } from './job-request.ts';
-import { pageOptionsOf } from './page-fields.ts';
+import { pageOptionsOf } from './page-request.ts';
 
 type Installed = NonNullable<ReturnType<InstalledEngines>>;
 const HTTP: Installed[number] = { name: 'http', abilities: ['proxies'] };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ReadOptions } from '../pages/page-reading.ts';
 import { extractField } from './extract-fields.ts';
 import { SCRAPE_FORMATS } from './job-request.ts';
-import { READ_FORMATS } from './page-fields.ts';
+import { READ_FORMATS } from './page-options.ts';
 import { partFields, partsOf } from './part-fields.ts';
 
 const formats = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseProxyUrl } from '../fetch/proxy/proxy-url.ts';
-import { OTHER_BROWSERS } from '../model/identity.ts';
 import type { ProxyOptions } from '../model/job.ts';
+import type { PageOption } from '../model/page-option.ts';
 import { PROXY_TIERS, type ProxyTier } from '../model/proxy.ts';
 import { countryCode } from '../plan/proxies/country.ts';
 import { secretField } from '../sessions/secret-fields.ts';
@@ -60,32 +60,125 @@ const proxy = z
   .describe('The way out. Without it, as policy and need say.')
   .meta({ examples: [{ tier: 'residential', country: 'de' }] });
 
+const TIER_CHOICES = [
+  ['', 'As needed'],
+  ['datacenter', 'Datacenter'],
+  ['residential', 'Residential'],
+  ['mobile', 'Mobile'],
+] as const;
+
 /** By which way, and as whom, a page is asked for. */
-export const wayFields = {
-  session: z
-    .string()
-    .regex(NAME, `Must be ${NAME_RULE}.`)
-    .nullable()
-    .default(null)
-    .describe(
-      'Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.',
-    ),
-  proxy,
-  identity: z
-    .enum(['bot', 'browser'])
-    .nullable()
-    .default(null)
-    .describe(
-      '`bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.',
-    ),
-  identityBrowser: z
-    .enum(OTHER_BROWSERS)
-    .nullable()
-    .default(null)
-    .describe(
-      'The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.',
-    ),
-};
+export const wayOptions = {
+  session: {
+    schema: z
+      .string()
+      .regex(NAME, `Must be ${NAME_RULE}.`)
+      .nullable()
+      .default(null)
+      .describe(
+        'Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.',
+      ),
+    flags: {
+      session: {
+        flag: '--session <name>',
+        says: 'session that keeps cookies, storage, proxy and identity',
+      },
+    },
+    form: [
+      {
+        group: 'fetch',
+        label: 'Session',
+        kind: 'text',
+        hint: 'Keeps cookies, storage, proxy and identity; the first use makes it.',
+        placeholder: 'my-shop',
+      },
+    ],
+  },
+  proxy: {
+    schema: proxy,
+    flags: {
+      proxy: {
+        flag: '--proxy <url>',
+        says: 'proxy to go through, e.g. socks5://user:password@host:1080; repeatable, used in turn',
+        reads: 'each',
+        sets: 'urls',
+        gives: ['url'],
+        stored: ['proxy.urls', 'proxy.url'],
+        isHidden: true,
+      },
+      proxyTier: {
+        flag: '--proxy-tier <name>',
+        says: 'kind of proxy from the proxy file',
+        choices: PROXY_TIERS,
+        sets: 'tier',
+      },
+      maxProxyTier: {
+        flag: '--max-proxy-tier <name>',
+        says: 'dearest kind of proxy that may be used',
+        choices: PROXY_TIERS,
+        sets: 'maxTier',
+        stored: ['maxProxyTier'],
+      },
+      country: { flag: '--country <code>', says: 'where the proxy is to be, e.g. de', sets: 'country' },
+    },
+    form: [
+      {
+        group: 'fetch',
+        part: 'tier',
+        label: 'Proxy',
+        kind: 'choice',
+        choices: TIER_CHOICES,
+        isHalf: true,
+      },
+      { group: 'fetch', part: 'country', label: 'Country', kind: 'text', placeholder: 'de', isHalf: true },
+      {
+        group: 'fetch',
+        part: 'maxTier',
+        label: 'Dearest proxy',
+        kind: 'choice',
+        choices: TIER_CHOICES,
+        isHalf: true,
+      },
+      {
+        group: 'fetch',
+        part: 'url',
+        label: 'Own proxy',
+        kind: 'text',
+        placeholder: 'http://user:password@host:port',
+        isHalf: true,
+      },
+    ],
+  },
+  identity: {
+    schema: z
+      .enum(['bot', 'browser'])
+      .nullable()
+      .default(null)
+      .describe(
+        '`bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.',
+      ),
+    flags: {
+      identity: {
+        flag: '--identity <kind>',
+        says: 'identify as a bot, or look like a regular browser',
+        choices: ['bot', 'browser'],
+      },
+    },
+    form: [
+      {
+        group: 'fetch',
+        label: 'Identity',
+        kind: 'choice',
+        choices: [
+          ['', 'As the policy says'],
+          ['bot', 'Scrapifie'],
+          ['browser', 'Browser (needs consent)'],
+        ],
+        isHalf: true,
+      },
+    ],
+  },
+} as const satisfies Readonly<Record<string, PageOption>>;
 
 export function proxyOptionsOf(given: z.output<typeof proxy>): ProxyOptions | null {
   if (given === null) return null;

@@ -15,7 +15,7 @@ import type { NewTask, TaskKind } from '../model/task.ts';
 import { derivedOptionsOf } from './derived-fields.ts';
 import { type FieldProblem, listed } from './invalid-request.ts';
 import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
-import { pageOptionsOf } from './page-fields.ts';
+import { pageOptionsOf } from './page-request.ts';
 import { retentionAgesOf } from './retention-fields.ts';
 import { routeFrom } from './route-fields.ts';
 

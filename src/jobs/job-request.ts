@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { MOST_CREDITS } from '../model/credits.ts';
 import type { Format } from '../model/job.ts';
 import { derivedFields } from './derived-fields.ts';
-import { cacheFields, checkPage, messageFields, pageFields } from './page-fields.ts';
+import { pageFields } from './page-options.ts';
+import { checkPage } from './page-request.ts';
 import { retentionField } from './retention-fields.ts';
 import { routesField } from './route-fields.ts';
 import { jobWebhookField } from './webhook-fields.ts';
@@ -106,9 +107,7 @@ const CHEAP_FORMATS = ['metadata', 'links'] as const satisfies readonly Format[]
 export const scrapeRequestSchema = z
   .strictObject({
     url: url.describe('The page to fetch.').meta({ examples: urlExample }),
-    ...pageFields(SCRAPE_FORMATS),
-    ...messageFields,
-    ...cacheFields,
+    ...pageFields('scrape', SCRAPE_FORMATS),
     ...derivedFields,
     retention: retentionField,
     async: asyncField,
@@ -121,7 +120,7 @@ export const scrapeRequestSchema = z
   });
 
 const batchOptions = z
-  .strictObject({ ...pageFields(CHEAP_FORMATS), ...messageFields, ...cacheFields })
+  .strictObject(pageFields('batch', CHEAP_FORMATS))
   .superRefine(checkPage)
   .meta({ id: 'BatchPageOptions' })
   .prefault({})
@@ -149,7 +148,7 @@ export const batchRequestSchema = z
   .meta({ id: 'BatchRequest', examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
 
 const crawlOptions = z
-  .strictObject(pageFields(CHEAP_FORMATS))
+  .strictObject(pageFields('crawl', CHEAP_FORMATS))
   .superRefine(checkPage)
   .meta({ id: 'CrawlPageOptions' })
   .prefault({})
@@ -262,9 +261,7 @@ export const mapRequestSchema = z
     retention: retentionField,
     async: asyncField,
     options: z
-      .strictObject(pageFields(['links']))
-      .omit({ formats: true, screenshot: true, inline: true, extract: true })
-      .omit({ onlyMainContent: true, includeTags: true, excludeTags: true, maxPdfPages: true })
+      .strictObject(pageFields('map'))
       .superRefine(checkPage)
       .meta({ id: 'MapPageOptions' })
       .prefault({})

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { checkPage, pageFields } from './page-fields.ts';
+import { pageFields } from './page-options.ts';
+import { checkPage } from './page-request.ts';
 
-const fields = pageFields(['rawHtml']);
+const fields = pageFields('crawl', ['rawHtml']);
 const { wait, actions, engine, headers, timeoutMs, obeyRobots, proxy, identity } = fields;
 /** For the fields of a page request that a log-in does not have. */
 const DEFAULTS = z.object(fields).parse({});

@@ -4,6 +4,7 @@ import { compileSelector } from '../extract/rules/css/compile-selector.ts';
 import { RULE_LIMITS } from '../extract/rules/rule-limits.ts';
 import { RuleSyntaxError } from '../extract/rules/rule-problem.ts';
 import type { PartOptions } from '../model/extraction.ts';
+import type { PageOption } from '../model/page-option.ts';
 
 const MOST_SELECTORS = 50;
 
@@ -29,25 +30,106 @@ function selectorProblem(selector: string): string | null {
   }
 }
 
-/** The fields that say how much of a page is read, and which part of it its `text`, `markdown`, `content` and `html` are of. */
+const KEEPS_PAGES = ['scrape', 'batch', 'crawl'] as const;
+
+/** The options that say how much of a page is read, and which part of it its `text`, `markdown`, `content` and `html` are of. */
+export const partOptions = {
+  onlyMainContent: {
+    schema: z
+      .boolean()
+      .default(true)
+      .describe('`false`: `text`, `markdown` and `content` are of the whole page, navigation included.'),
+    requests: KEEPS_PAGES,
+    stored: 'parts.onlyMain',
+    flagsOf: 'part',
+    flags: {
+      onlyMainContent: {
+        flag: '--no-only-main-content',
+        says: 'text, markdown and content of the whole page, navigation included',
+        unstored: true,
+      },
+    },
+    form: [{ group: 'get', isMain: true, label: 'Main content only', kind: 'off' }],
+  },
+  includeTags: {
+    schema: selectors
+      .describe('CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.')
+      .meta({ examples: [['main', '.reviews']] }),
+    requests: KEEPS_PAGES,
+    stored: 'parts.includeTags',
+    flagsOf: 'part',
+    flags: {
+      includeTags: {
+        flag: '--include-tags <selector>',
+        says: 'text, markdown, content and html of the elements that match only; repeatable',
+        reads: 'each',
+        unstored: [],
+      },
+    },
+    form: [
+      {
+        group: 'get',
+        label: 'Only these elements',
+        kind: 'lines',
+        hint: 'CSS selectors, one per line.',
+        placeholder: 'main\n.reviews',
+      },
+    ],
+  },
+  excludeTags: {
+    schema: selectors
+      .describe(
+        'CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.',
+      )
+      .meta({ examples: [['.advertisement', 'footer']] }),
+    requests: KEEPS_PAGES,
+    stored: 'parts.excludeTags',
+    flagsOf: 'part',
+    flags: {
+      excludeTags: {
+        flag: '--exclude-tags <selector>',
+        says: 'remove the elements that match before anything else; repeatable',
+        reads: 'each',
+        unstored: [],
+      },
+    },
+    form: [
+      {
+        group: 'get',
+        label: 'Without these elements',
+        kind: 'lines',
+        hint: 'CSS selectors, one per line.',
+        placeholder: '.advertisement\nfooter',
+      },
+    ],
+  },
+  maxPdfPages: {
+    schema: z
+      .number()
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(PDF_LIMITS.pages)
+      .describe('Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.'),
+    requests: KEEPS_PAGES,
+    flagsOf: 'part',
+    flags: {
+      maxPdfPages: {
+        flag: '--max-pdf-pages <n>',
+        says: `pages that are read of a PDF (default: ${PDF_LIMITS.pages})`,
+        reads: 'whole-number',
+      },
+    },
+    form: [{ group: 'get', isMain: true, label: 'Pages of a PDF', kind: 'number', placeholder: '500' }],
+  },
+} as const satisfies Readonly<Record<string, PageOption>>;
+
+/** The same, as fields of a request. */
 export const partFields = {
-  onlyMainContent: z
-    .boolean()
-    .default(true)
-    .describe('`false`: `text`, `markdown` and `content` are of the whole page, navigation included.'),
-  includeTags: selectors
-    .describe('CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.')
-    .meta({ examples: [['main', '.reviews']] }),
-  excludeTags: selectors
-    .describe('CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.')
-    .meta({ examples: [['.advertisement', 'footer']] }),
-  maxPdfPages: z
-    .number()
-    .int()
-    .min(1)
-    .max(10_000)
-    .default(PDF_LIMITS.pages)
-    .describe('Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.'),
+  onlyMainContent: partOptions.onlyMainContent.schema,
+  includeTags: partOptions.includeTags.schema,
+  excludeTags: partOptions.excludeTags.schema,
+  maxPdfPages: partOptions.maxPdfPages.schema,
 };
 
 type PartRequest = Partial<z.output<z.ZodObject<typeof partFields>>>;

@@ -1,240 +1,189 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { defined } from '../model/defined.ts';
 import type { Format } from '../model/job.ts';
-import type { RenderAction, RenderWish, ScreenshotOptions } from '../model/render.ts';
-import { secretField } from '../sessions/secret-fields.ts';
-import { type DeviceOptions, deviceFields, deviceFieldsGiven, deviceOf } from './device-fields.ts';
+import { keptOptions, type PageOption } from '../model/page-option.ts';
+import { PLAIN_RENDER_OPTIONS } from '../model/plain-options.ts';
+import type { RenderAction, RenderWish } from '../model/render.ts';
+import { actions } from './action-fields.ts';
+import { type DeviceOptions, deviceFieldsGiven, deviceOf } from './device-fields.ts';
+import { screenshot, scroll, UNTIL, wait } from './step-fields.ts';
 
-const MAX_ACTIONS = 100;
-const MAX_WAIT_MS = 240_000;
-const MAX_FILES = 10;
-/**
- * The most bytes of all files of a request, decoded: they are stored with the job, and sent to the process that
- * renders.
- */
-const MAX_FILE_BYTES = 2_097_152;
 /** What a step gets that does not say how long it may take. */
 const DEFAULT_STEP_MS = 10_000;
 
-const selector = z.string().min(1).max(1_000).describe('A CSS selector, or one of Playwright’s.');
-const waitMs = z.number().int().min(0).max(MAX_WAIT_MS);
-const until = z
-  .enum(['load', 'domcontentloaded', 'networkidle'])
-  .describe('How far the page must have loaded.');
-
-const wait = z
-  .strictObject({
-    selector: selector.optional().describe('Until an element matches.'),
-    ms: waitMs.optional().describe('So long, after everything else that is waited for.'),
-    until: until.optional(),
-  })
-  .superRefine(needsSomething)
-  .meta({ id: 'PageWait' })
-  .nullable()
-  .default(null)
-  .describe('What to wait for before the page is read. Needs a browser.')
-  .meta({ examples: [{ selector: '#results' }] });
-
-const scroll = z
-  .union([
-    z.boolean(),
-    z
-      .strictObject({
-        maxSteps: z
-          .number()
-          .int()
-          .min(1)
-          .max(1_000)
-          .optional()
-          .describe('Screens to go at most; 20 unless given.'),
-        pauseMs: z
-          .number()
-          .int()
-          .min(0)
-          .max(10_000)
-          .optional()
-          .describe('Pause after each; 150 unless given.'),
-      })
-      .meta({ id: 'PageScroll' }),
-  ])
-  .nullable()
-  .default(null)
-  .describe(
-    'Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is ' +
-      'rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.',
-  );
-
-const pictureFields = {
-  fullPage: z.boolean().optional().describe('The whole page instead of what a window shows.'),
-  selector: selector.optional().describe('Only the first element that matches.'),
-  format: z.enum(['png', 'jpeg']).optional().describe('png unless given.'),
-  quality: z.number().int().min(0).max(100).optional().describe('Of a jpeg.'),
-};
-
-const screenshot = z
-  .strictObject(pictureFields)
-  .superRefine(checkPicture)
-  .meta({ id: 'PageScreenshot' })
-  .nullable()
-  .default(null)
-  .describe('How the picture is taken; asks for the format `screenshot` as well. Needs a browser.')
-  .meta({ examples: [{ fullPage: true }] });
-
-const timed = {
-  timeoutMs: z
-    .number()
-    .int()
-    .min(100)
-    .max(MAX_WAIT_MS)
-    .optional()
-    .describe('Time for this step; 10 s unless given.'),
-};
-
-const file = z.strictObject({
-  name: z
-    .string()
-    .min(1)
-    .max(255)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: a file name has none
-    .regex(/^[^/\\\x00-\x1f]+$/, 'A file name without folders.'),
-  contentType: z.string().max(255).optional().describe('`application/octet-stream` unless given.'),
-  base64: z
-    .base64()
-    .max(Math.ceil(MAX_FILE_BYTES / 3) * 4)
-    .describe('The bytes of the file.'),
-});
-
-const action = z
-  .discriminatedUnion(
-    'type',
-    [
-      z.strictObject({ type: z.literal('click'), selector, ...timed }),
-      z.strictObject({ type: z.literal('hover'), selector, ...timed }),
-      z
-        .strictObject({ type: z.literal('back'), ...timed })
-        .describe('To the page that an earlier action left.'),
-      z.strictObject({
-        type: z.literal('upload'),
-        selector: selector.describe('An `<input type="file">`.'),
-        files: secretField('page.actions.files', z.array(file).min(1).max(MAX_FILES)),
-        ...timed,
-      }),
-      z.strictObject({
-        type: z.literal('type'),
-        selector,
-        text: secretField('page.actions.text', z.string().max(10_000)),
-        ...timed,
-      }),
-      z.strictObject({
-        type: z.literal('press'),
-        key: z.string().min(1).max(50).describe('`Enter`, `a`, `Control+A` …'),
-        selector: selector.optional().describe('Where; else wherever the focus is.'),
-        ...timed,
-      }),
-      z.strictObject({
-        type: z.literal('select'),
-        selector,
-        value: secretField(
-          'page.actions.value',
-          z.string().max(1_000).describe('Value or label of the option.'),
-        ),
-        ...timed,
-      }),
-      z
-        .strictObject({
-          type: z.literal('wait'),
-          selector: selector.optional(),
-          ms: waitMs.optional(),
-          until: until.optional(),
-          ...timed,
-        })
-        .superRefine(needsSomething),
-      z
-        .strictObject({
-          type: z.literal('scroll'),
-          selector: selector.optional().describe('Until this element is in sight.'),
-          pixels: z
-            .number()
-            .int()
-            .min(-1_000_000)
-            .max(1_000_000)
-            .optional()
-            .describe('Else one screen down.'),
-          ...timed,
-        })
-        .superRefine((given, context) => {
-          if (given.selector === undefined || given.pixels === undefined) return;
-          context.addIssue({
-            code: 'custom',
-            path: ['pixels'],
-            message: 'Give `selector` or `pixels`, not both.',
-          });
-        }),
-      z.strictObject({
-        type: z.literal('evaluate'),
-        script: secretField(
-          'page.actions.script',
-          z
-            .string()
-            .min(1)
-            .max(100_000)
-            .describe(
-              'JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.',
-            ),
-        ),
-        ...timed,
-      }),
-      z.strictObject({ type: z.literal('screenshot'), ...pictureFields, ...timed }).superRefine(checkPicture),
-    ],
-    {
-      error:
-        'Must be an object with `type` click, hover, back, upload, type, press, select, wait, scroll, evaluate or screenshot.',
+/** What a browser is to do on a page. */
+export const renderOptions = {
+  wait: {
+    schema: wait,
+    stored: 'render.wait',
+    flags: {
+      waitFor: {
+        flag: '--wait-for <selector>',
+        says: 'read the page when an element matches',
+        sets: 'selector',
+      },
+      waitMs: {
+        flag: '--wait-ms <time>',
+        says: 'read the page after a pause, e.g. 2s',
+        reads: 'duration',
+        sets: 'ms',
+      },
+      waitUntil: {
+        flag: '--wait-until <event>',
+        says: 'how far the page must have loaded',
+        choices: UNTIL,
+        sets: 'until',
+      },
     },
-  )
-  .meta({ id: 'PageAction' });
-
-const actions = z
-  .array(action)
-  .max(MAX_ACTIONS)
-  .superRefine(checkFiles)
-  .default([])
-  .describe(
-    'What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the ' +
-      'error, and what there was by then is kept. Needs a browser.',
-  )
-  .meta({
-    examples: [
-      [
-        { type: 'click', selector: '#more' },
-        { type: 'wait', selector: '.item:nth-child(20)' },
-      ],
+    form: [
+      {
+        group: 'fetch',
+        isMain: true,
+        part: 'selector',
+        label: 'Wait for an element',
+        kind: 'text',
+        placeholder: '#results',
+      },
+      {
+        group: 'fetch',
+        isMain: true,
+        part: 'until',
+        label: 'Wait until',
+        kind: 'choice',
+        choices: [
+          ['', 'Loaded'],
+          ['domcontentloaded', 'Document read'],
+          ['networkidle', 'Network is quiet'],
+        ],
+        isHalf: true,
+      },
+      {
+        group: 'fetch',
+        isMain: true,
+        part: 'ms',
+        label: 'And then, ms',
+        kind: 'number',
+        placeholder: '500',
+        isHalf: true,
+      },
     ],
-  });
-
-const blockResources = z
-  .array(z.enum(['images', 'fonts', 'media', 'trackers']))
-  .max(4)
-  .default([])
-  .describe('What a browser need not load.');
-
-/** What a browser is to do on a page, the same in every kind of request. */
-export const renderFields = { wait, scroll, actions, screenshot, blockResources, ...deviceFields };
+  },
+  scroll: {
+    schema: scroll,
+    stored: 'render.scroll',
+    flags: {
+      scroll: { flag: '--scroll', says: 'go down the page until it grows no more' },
+      noScroll: { flag: '--no-scroll', says: 'do not scroll, whatever type is extracted' },
+      scrollSteps: {
+        flag: '--scroll-steps <n>',
+        says: 'screens to scroll at most; implies --scroll',
+        reads: 'whole-number',
+        sets: 'maxSteps',
+      },
+      scrollPause: {
+        flag: '--scroll-pause <time>',
+        says: 'pause after each screen; implies --scroll',
+        reads: 'duration',
+        sets: 'pauseMs',
+      },
+    },
+    form: [
+      {
+        group: 'fetch',
+        isMain: true,
+        label: 'Scroll',
+        kind: 'choice',
+        choices: [
+          ['', 'As usual'],
+          ['true', 'Until the page grows no more'],
+          ['false', 'Never'],
+        ],
+      },
+    ],
+  },
+  actions: {
+    schema: actions,
+    stored: 'render.actions',
+    ownFlag: '--actions',
+    form: [{ group: 'fetch', isMain: true, label: 'Actions on the page', kind: 'actions' }],
+  },
+  screenshot: {
+    schema: screenshot,
+    requests: ['scrape', 'batch', 'crawl'],
+    stored: 'render.screenshot',
+    flagsOf: 'picture',
+    flags: {
+      fullPage: { flag: '--full-page', says: 'pictures of whole pages', sets: 'fullPage' },
+      screenshotSelector: {
+        flag: '--screenshot-selector <selector>',
+        says: 'a picture of the first element that matches',
+        sets: 'selector',
+      },
+      screenshotFormat: {
+        flag: '--screenshot-format <name>',
+        says: 'format of pictures',
+        choices: ['png', 'jpeg'],
+        sets: 'format',
+      },
+      screenshotQuality: {
+        flag: '--screenshot-quality <n>',
+        says: 'quality of a jpeg, 0 to 100',
+        reads: 'whole-number',
+        sets: 'quality',
+      },
+    },
+    form: [
+      { group: 'get', part: 'fullPage', label: 'Screenshot of the whole page', kind: 'on' },
+      {
+        group: 'get',
+        part: 'selector',
+        label: 'Screenshot of one element',
+        kind: 'text',
+        placeholder: '#chart',
+      },
+      {
+        group: 'get',
+        part: 'format',
+        label: 'Picture format',
+        kind: 'choice',
+        choices: [
+          ['', 'PNG'],
+          ['jpeg', 'JPEG'],
+        ],
+        isHalf: true,
+      },
+      {
+        group: 'get',
+        part: 'quality',
+        label: 'JPEG quality',
+        kind: 'number',
+        placeholder: '80',
+        isHalf: true,
+      },
+    ],
+  },
+} as const satisfies Readonly<Record<string, PageOption>>;
 
 /** What only a browser can honour, with the field that asks for it. */
 const BROWSER_FORMATS: readonly Format[] = ['screenshot', 'pdf', 'xhr'];
 
-export interface RenderOptions extends DeviceOptions {
+/** Missing is the same as not given. */
+export interface RenderOptions extends DeviceOptions, RequestedPlainOptions {
   readonly wait: z.output<typeof wait>;
   readonly scroll: z.output<typeof scroll>;
-  readonly actions: z.output<typeof actions>;
+  readonly actions?: z.output<typeof actions>;
   readonly screenshot?: z.output<typeof screenshot>;
-  readonly blockResources: z.output<typeof blockResources>;
   readonly formats?: readonly Format[];
 }
+type RequestedPlainOptions = {
+  readonly [Name in keyof typeof PLAIN_RENDER_OPTIONS]?: z.output<
+    (typeof PLAIN_RENDER_OPTIONS)[Name]['schema']
+  >;
+};
 
 /** Null when nothing is asked for that plain HTTP could not do. */
 export function renderWishOf(request: RenderOptions): RenderWish | null {
-  const { wait, scroll, actions, screenshot = null, blockResources, formats = [] } = request;
+  const { wait, scroll, actions = [], screenshot = null, formats = [] } = request;
   const wantsPicture = screenshot !== null || formats.includes('screenshot');
   const device = deviceOf(request);
   const wish: RenderWish = {
@@ -244,7 +193,7 @@ export function renderWishOf(request: RenderOptions): RenderWish | null {
     ...(wantsPicture ? { screenshot: screenshot ?? {} } : {}),
     ...(formats.includes('pdf') ? { pdf: true } : {}),
     ...(formats.includes('xhr') ? { captureXhr: true } : {}),
-    ...(blockResources.length === 0 ? {} : { blockResources: [...new Set(blockResources)] }),
+    ...keptOptions(PLAIN_RENDER_OPTIONS, request),
     ...defined({ device }),
   };
   return Object.keys(wish).length === 0 ? null : wish;
@@ -258,13 +207,13 @@ function withTimeToWait(action: RenderAction): RenderAction {
 
 /** Fields that need a browser, by their paths. */
 export function browserFields(request: RenderOptions): (readonly (string | number)[])[] {
-  const { wait, scroll, actions, screenshot = null, blockResources, formats = [] } = request;
+  const { wait, scroll, actions = [], screenshot = null, formats = [] } = request;
   return [
     ...(wait === null ? [] : [['wait']]),
     ...(scroll === null || scroll === false ? [] : [['scroll']]),
     ...(actions.length === 0 ? [] : [['actions']]),
     ...(screenshot === null ? [] : [['screenshot']]),
-    ...(blockResources.length === 0 ? [] : [['blockResources']]),
+    ...Object.keys(keptOptions(PLAIN_RENDER_OPTIONS, request)).map((name) => [name]),
     ...deviceFieldsGiven(request).map((name) => [name]),
     ...formats.flatMap((format, at) => (BROWSER_FORMATS.includes(format) ? [['formats', at]] : [])),
   ];
@@ -272,7 +221,7 @@ export function browserFields(request: RenderOptions): (readonly (string | numbe
 
 /** Pauses that leave no time for the page could only ever fail. */
 export function checkPauses(
-  { wait, actions, timeoutMs }: Pick<RenderOptions, 'wait' | 'actions'> & { readonly timeoutMs: number },
+  { wait, actions = [], timeoutMs }: Pick<RenderOptions, 'wait' | 'actions'> & { readonly timeoutMs: number },
   context: z.core.$RefinementCtx,
 ): void {
   let sumMs = 0;
@@ -289,35 +238,4 @@ export function checkPauses(
   };
   add(wait?.ms, ['wait', 'ms']);
   for (const [at, each] of actions.entries()) if (each.type === 'wait') add(each.ms, ['actions', at, 'ms']);
-}
-
-function checkFiles(given: readonly RenderAction[], context: z.core.$RefinementCtx): void {
-  let bytes = 0;
-  for (const [at, each] of given.entries()) {
-    if (each.type !== 'upload') continue;
-    for (const [index, { base64 }] of each.files.entries()) {
-      bytes += Buffer.byteLength(base64, 'base64');
-      if (bytes <= MAX_FILE_BYTES) continue;
-      const message = `All files together may have ${MAX_FILE_BYTES} bytes.`;
-      context.addIssue({ code: 'custom', path: [at, 'files', index, 'base64'], message });
-      return;
-    }
-  }
-}
-
-function needsSomething(
-  given: { selector?: string | undefined; ms?: number | undefined; until?: string | undefined },
-  context: z.core.$RefinementCtx,
-): void {
-  if (given.selector !== undefined || given.ms !== undefined || given.until !== undefined) return;
-  context.addIssue({ code: 'custom', message: 'Give `selector`, `ms` or `until`.' });
-}
-
-function checkPicture(given: ScreenshotOptions, context: z.core.$RefinementCtx): void {
-  if (given.fullPage === true && given.selector !== undefined) {
-    context.addIssue({ code: 'custom', path: ['fullPage'], message: 'An element is not the whole page.' });
-  }
-  if (given.quality !== undefined && given.format !== 'jpeg') {
-    context.addIssue({ code: 'custom', path: ['quality'], message: 'Only a jpeg has a quality.' });
-  }
 }

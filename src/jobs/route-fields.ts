@@ -3,8 +3,8 @@ import { routeProblems } from '../frontier/routes.ts';
 import { defined } from '../model/defined.ts';
 import type { Format, Route } from '../model/job.ts';
 import { extractField } from './extract-fields.ts';
-import { FORMATS } from './page-fields.ts';
-import { browserFields, renderFields, renderWishOf } from './render-fields.ts';
+import { FORMATS, PAGE_OPTIONS } from './page-options.ts';
+import { browserFields, renderWishOf } from './render-fields.ts';
 
 const MAX_ROUTES = 50;
 const MAX_PATTERNS = 20;
@@ -29,8 +29,11 @@ const routeOptions = z
       .nullable()
       .optional()
       .describe('What to read out of these pages.'),
-    wait: renderFields.wait.unwrap().optional().describe('What to wait for before the page is read.'),
-    scroll: renderFields.scroll.unwrap().optional().describe('Go down the page until it grows no more.'),
+    wait: PAGE_OPTIONS.wait.schema.unwrap().optional().describe('What to wait for before the page is read.'),
+    scroll: PAGE_OPTIONS.scroll.schema
+      .unwrap()
+      .optional()
+      .describe('Go down the page until it grows no more.'),
   })
   .superRefine((given, context) => {
     if (given.engine !== 'http') return;
@@ -77,9 +80,9 @@ export const routesField = z
 type RouteOptions = z.output<typeof routeOptions>;
 
 const rendered = ({ wait = null, scroll = false, formats = [] }: RouteOptions) => ({
-  ...{ wait, scroll, formats: formats as readonly Format[] },
-  ...{ actions: [], blockResources: [] },
-  ...{ viewport: null, mobile: false, geolocation: null, locale: null, timezone: null },
+  wait,
+  scroll,
+  formats: formats as readonly Format[],
 });
 
 export function routeFrom({ match, keep, follow, options }: z.output<typeof routesField>[number]): Route {

@@ -1,5 +1,5 @@
 interface ExportTypeSpec {
-  /** In lists of the dashboard. */
+  /** The name in lists of the dashboard. */
   readonly label: string;
   /** For the API: what a row is. */
   readonly about: string;

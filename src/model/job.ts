@@ -1,8 +1,9 @@
 import type { EngineName } from './attempt.ts';
 import type { DerivedOptions } from './derived.ts';
 import type { ExtractOptions, PartOptions } from './extraction.ts';
-import type { IdentityKind, OtherBrowser } from './identity.ts';
+import type { IdentityKind } from './identity.ts';
 import type { AccountId, JobId, JobSeq, KeyId, RunId, ScheduleId, WebhookId } from './ids.ts';
+import type { PlainPageOptions } from './plain-options.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
 import type { RetainedKind, RetentionAges } from './retention.ts';
@@ -33,12 +34,10 @@ export type Format =
   | 'xhr';
 
 /** How each page is fetched and which formats are kept. Defaults are filled in where the request is parsed. */
-export interface PageOptions {
+export interface PageOptions extends PlainPageOptions {
   readonly engine: 'auto' | EngineName;
   readonly formats: readonly Format[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Names, in lower case, of headers that go to every origin of the job, and not only to those of its seeds. */
-  readonly crossOriginHeaders?: readonly string[];
   readonly cookies: Readonly<Record<string, string>>;
   readonly method: 'GET' | 'POST';
   readonly body: string | null;
@@ -49,8 +48,6 @@ export interface PageOptions {
   readonly fillBodyFrom?: string;
   /** The time limit of one attempt. */
   readonly timeoutMs: number;
-  /** The time limit of all attempts at one URL and the pauses between them; missing: as the setting says. */
-  readonly taskTimeoutMs?: number;
   readonly maxAttempts: number;
   readonly maxBodyBytes: number;
   /** False only where the operator consents: on the command line, or by policy. */
@@ -66,8 +63,6 @@ export interface PageOptions {
   readonly maxProxyTier?: ProxyTier | undefined;
   /** Null: as honest as possible. */
   readonly identity: IdentityKind | null;
-  /** The browser that plain HTTP looks like with the identity `browser`. Missing: Chrome. */
-  readonly identityBrowser?: OtherBrowser | undefined;
   /** Extraction beyond formats; null: none. */
   readonly extract: ExtractOptions | null;
   /** Absent: the main content. */

@@ -1,9 +1,10 @@
 import type { CredentialHosts } from './credential-hosts.ts';
+import type { PlainRenderOptions } from './plain-options.ts';
 
 /** What can be wanted of a page that a browser shows, and what comes of it. Plain data: it is stored and sent. */
 
 /** Steps on a page beyond loading it. Omitted steps cost nothing. */
-export interface RenderWish {
+export interface RenderWish extends PlainRenderOptions {
   readonly wait?: RenderWait | undefined;
   /** After the wait: down the page until it grows no more. */
   readonly scroll?: RenderScroll | undefined;
@@ -12,7 +13,6 @@ export interface RenderWish {
   readonly screenshot?: ScreenshotOptions | undefined;
   readonly pdf?: boolean | undefined;
   readonly captureXhr?: boolean | undefined;
-  readonly blockResources?: readonly BlockedKind[] | undefined;
   /** The screen and the place that the page finds. Only of a browser that identifies as ours. */
   readonly device?: RenderDevice | undefined;
   /** How a disguised browser acts. Set by the program alone, from settings and policy. */
@@ -82,9 +82,6 @@ export interface RenderScroll {
   readonly maxSteps?: number | undefined;
   readonly pauseMs?: number | undefined;
 }
-
-/** What need not be loaded to know what a page says. */
-export type BlockedKind = 'images' | 'fonts' | 'media' | 'trackers';
 
 interface Timed {
   /** For this step alone; 10 s by default. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { diffRulesSchema } from '../diff/diff-rules.ts';
 import { crawlRequestSchema } from '../jobs/job-request.ts';
-import { checkPage, pageFields } from '../jobs/page-fields.ts';
+import { pageFields } from '../jobs/page-options.ts';
+import { checkPage } from '../jobs/page-request.ts';
 import { ageMsOf, timeField } from '../jobs/retention-fields.ts';
 import {
   eventsField,
@@ -87,7 +88,7 @@ export const notifySchema = z
   .meta({ id: 'MonitorReceivers', examples: [{ slack: 'https://hooks.slack.com/services/T0/B0/x' }] });
 
 const options = z
-  .strictObject(pageFields(['metadata', 'links']))
+  .strictObject(pageFields('crawl', ['metadata', 'links']))
   .superRefine(checkPage)
   .meta({ id: 'MonitorPageOptions' });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { optionsTable, withSection } from '../../scripts/docs.ts';
+import { optionsTable, pageOptionsTable, withSection } from '../../scripts/docs.ts';
 import { COMMANDS, fieldsOf, WITHOUT_FIELD, WITHOUT_FLAG } from '../../scripts/option-names.ts';
 import { define as defineCrawl } from '../../src/cli/commands/crawl.ts';
 import { define as defineMap } from '../../src/cli/commands/map.ts';
@@ -58,4 +58,9 @@ it('a crawl without flags is the request without fields', () => {
 it('docs/command-line.md has the table of names, up to date with the schemas', () => {
   const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
   expect(page, 'run: node scripts/write-docs.ts').toBe(withSection(page, 'options', optionsTable()));
+});
+
+it('docs/scrape-options.md has every option of a page: else run `npm run docs`', () => {
+  const page = readFileSync(new URL('../../docs/scrape-options.md', import.meta.url), 'utf8');
+  expect(page).toBe(withSection(page, 'page-options', pageOptionsTable()));
 });

@@ -19,8 +19,8 @@ import { derivedFlags } from '../flags/derived-flags.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
 import { limitOf } from '../flags/flag-values.ts';
 import { FLAGS, given, readSettings } from '../flags/flags.ts';
-import { PAGE_FLAGS, PICTURE_FLAGS, readActions, readRoutes } from '../flags/page-flags.ts';
-import { PART_FLAGS } from '../flags/part-flags.ts';
+import { readActions, readRoutes } from '../flags/listed-files.ts';
+import { PAGE_FLAGS, PART_FLAGS, PICTURE_FLAGS } from '../flags/option-flags.ts';
 import {
   type CrawlFolder,
   crawlFolder,

@@ -4,17 +4,17 @@ import { buffer } from 'node:stream/consumers';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createExtraction } from '../../jobs/extraction.ts';
 import { extractRequestSchema, readOptionsOf } from '../../jobs/extraction-request.ts';
-import { READ_FORMATS } from '../../jobs/page-fields.ts';
+import { READ_FORMATS } from '../../jobs/page-options.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';
-import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
+import { type OptionFlags, PART_FLAG_OF, PART_FLAGS, partFieldsOf } from '../flags/option-flags.ts';
 import { helpBelow } from '../output/help.ts';
 import { printed } from '../output/page-output.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
-interface Flags extends ExtractFlags, PartFlags, Pick<BackendFlags, 'api' | 'apiKey'> {
+interface Flags extends ExtractFlags, OptionFlags, Pick<BackendFlags, 'api' | 'apiKey'> {
   readonly url: string;
   readonly format?: string[];
   readonly contentType?: string;

@@ -6,12 +6,13 @@ import type { Backend } from '../backend/backend.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { withBackend } from '../backend/open-backend.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
-import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import { readActions } from '../flags/listed-files.ts';
+import { type OptionFlags, PAGE_FLAG_OF, pageFieldsOf } from '../flags/option-flags.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface LoginFlags extends PageFlags, FetcherFlags {
+interface LoginFlags extends OptionFlags, FetcherFlags {
   readonly session: string;
   readonly credentials?: string;
   readonly actions?: string;

@@ -6,13 +6,14 @@ import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
 import { wholeNumber } from '../flags/flag-values.ts';
 import { checkFlags, FLAGS, given, parseFlags } from '../flags/flags.ts';
-import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import { readActions } from '../flags/listed-files.ts';
+import { type OptionFlags, PAGE_FLAG_OF, PAGE_FLAGS, pageFieldsOf } from '../flags/option-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface MapFlags extends PageFlags, Omit<FetcherFlags, 'session'> {
+interface MapFlags extends OptionFlags, Omit<FetcherFlags, 'session'> {
   readonly json?: true;
   readonly quiet?: true;
   readonly sitemap?: string;

@@ -1,20 +1,20 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createExtraction } from '../../jobs/extraction.ts';
 import { readOptionsOf, reextractRequestSchema } from '../../jobs/extraction-request.ts';
-import { READ_FORMATS } from '../../jobs/page-fields.ts';
+import { READ_FORMATS } from '../../jobs/page-options.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { createProgress, type Progress } from '../crawl/progress.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';
-import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
+import { type OptionFlags, PART_FLAG_OF, PART_FLAGS, partFieldsOf } from '../flags/option-flags.ts';
 import { jobNamed, withJobs } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';
 import { writeOut } from '../output/output-file.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
-interface Flags extends ExtractFlags, PartFlags, BackendFlags {
+interface Flags extends ExtractFlags, OptionFlags, BackendFlags {
   readonly format?: string[];
   readonly out?: string;
   readonly quiet?: true;

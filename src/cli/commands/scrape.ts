@@ -19,18 +19,19 @@ import {
   LLM_FLAGS,
 } from '../flags/extract-flags.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
+import { readActions } from '../flags/listed-files.ts';
 import {
+  type OptionFlags,
   PAGE_FLAG_OF,
   PAGE_FLAGS,
-  type PageFlags,
+  PART_FLAG_OF,
+  PART_FLAGS,
   PICTURE_FLAG_OF,
   PICTURE_FLAGS,
-  type PictureFlags,
   pageFieldsOf,
+  partFieldsOf,
   pictureFieldOf,
-  readActions,
-} from '../flags/page-flags.ts';
-import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
+} from '../flags/option-flags.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
 import { printed } from '../output/page-output.ts';
@@ -39,12 +40,7 @@ import { type Screen, screenOf } from '../output/screen.ts';
 import { storyOf } from '../output/story.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface ScrapeFlags
-  extends PageFlags,
-    PictureFlags,
-    ExtractFlags,
-    PartFlags,
-    Omit<FetcherFlags, 'session'> {
+interface ScrapeFlags extends OptionFlags, ExtractFlags, Omit<FetcherFlags, 'session'> {
   readonly format?: Format[];
   readonly json?: true;
   readonly quiet?: true;

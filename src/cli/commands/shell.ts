@@ -8,13 +8,13 @@ import { scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { runsScripts } from '../../model/engine-traits.ts';
 import { type Fetcher, type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { FLAGS, given, parseFlags, readSettings } from '../flags/flags.ts';
-import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
+import { type OptionFlags, PAGE_FLAG_OF, PAGE_FLAGS, pageFieldsOf } from '../flags/option-flags.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 import { createPageTrial, describePage, type OpenPage, TRIAL_HELP } from '../trial/page-trial.ts';
 
-interface ShellFlags extends PageFlags, FetcherFlags {
+interface ShellFlags extends OptionFlags, FetcherFlags {
   readonly robots: boolean;
   readonly timeout?: number;
   readonly header?: Record<string, string>;

@@ -9,18 +9,19 @@ import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
 import { type Limit, limitOf } from '../flags/flag-values.ts';
 import { checkFlags, given, parseFlags } from '../flags/flags.ts';
 import {
+  type OptionFlags,
   PAGE_FLAG_OF,
-  type PageFlags,
+  PART_FLAG_OF,
   PICTURE_FLAG_OF,
-  type PictureFlags,
   pageFieldsOf,
+  partFieldsOf,
   pictureFieldOf,
-} from '../flags/page-flags.ts';
-import { PART_FLAG_OF, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
+  STORED_FLAGS,
+} from '../flags/option-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
 
 /** The flags of `crawl`: start URLs, scope and options. */
-export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags, PartFlags, DerivedFlags {
+export interface CrawlFlags extends OptionFlags, ExtractFlags, DerivedFlags {
   readonly maxPages?: Limit;
   readonly maxDepth?: Limit;
   readonly maxBytes?: Limit;
@@ -95,7 +96,6 @@ export const CRAWL_FLAG_OF = {
       ...EXTRACT_FLAG_OF,
       ...PART_FLAG_OF,
       ...PICTURE_FLAG_OF,
-      screenshot: '--full-page',
       ...PAGE_FLAG_OF,
     }).map(([name, flag]) => [`options.${name}`, flag]),
   ),
@@ -185,53 +185,37 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--search': ({ search }) => search,
   '--lake': ({ lake }) => lake,
   '--export': ({ exports }) => exports,
-  '--engine': ({ page }) => page.engine,
-  '--wait-for': ({ page }) => page.render?.wait?.selector,
-  '--wait-ms': ({ page }) => page.render?.wait?.ms,
-  '--wait-until': ({ page }) => page.render?.wait?.until,
-  '--scroll': ({ page }) => page.render?.scroll,
-  '--scroll-steps': ({ page }) => page.render?.scroll?.maxSteps,
-  '--scroll-pause': ({ page }) => page.render?.scroll?.pauseMs,
-  '--block-resources': ({ page }) => page.render?.blockResources,
-  '--viewport': ({ page }) => page.render?.device?.viewport,
-  '--mobile': ({ page }) => page.render?.device?.isMobile,
-  '--geolocation': ({ page }) => page.render?.device?.geolocation,
-  '--locale': ({ page }) => page.render?.device?.locale,
-  '--timezone': ({ page }) => page.render?.device?.timezone,
   '--actions': ({ page }) => page.render?.actions,
-  '--full-page': ({ page }) => page.render?.screenshot?.fullPage,
-  '--screenshot-selector': ({ page }) => page.render?.screenshot?.selector,
-  '--screenshot-format': ({ page }) => page.render?.screenshot?.format,
-  '--screenshot-quality': ({ page }) => page.render?.screenshot?.quality,
-  '--session': ({ page }) => page.session,
-  '--proxy': ({ page }) => page.proxy?.urls ?? page.proxy?.url,
-  '--proxy-tier': ({ page }) => page.proxy?.tier,
-  '--max-proxy-tier': ({ page }) => page.maxProxyTier,
-  '--country': ({ page }) => page.proxy?.country,
-  '--identity': ({ page }) => page.identity,
-  '--identity-browser': ({ page }) => page.identityBrowser,
   '--format': ({ page }) => page.formats,
   '--extract': ({ page }) => page.extract?.type,
   '--rules': ({ page }) => page.extract?.rules,
   '--schema': ({ page }) => page.extract?.schema,
-  '--no-only-main-content': ({ page }) => page.parts?.onlyMain ?? true,
-  '--include-tags': ({ page }) => page.parts?.includeTags ?? [],
-  '--exclude-tags': ({ page }) => page.parts?.excludeTags ?? [],
-  '--header': ({ page }) => page.headers,
-  '--cross-origin-header': ({ page }) => page.crossOriginHeaders,
-  '--cookie': ({ page }) => page.cookies,
-  '--max-attempts': ({ page }) => page.maxAttempts,
-  '--max-body-bytes': ({ page }) => page.maxBodyBytes,
   '--timeout': ({ page }) => page.timeoutMs,
-  '--task-timeout': ({ page }) => page.taskTimeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
+  ...Object.fromEntries(
+    STORED_FLAGS.map(({ flag, places, unstored }) => [
+      flag,
+      ({ page }: JobOptions) => {
+        const value = firstOf(page, places);
+        return value === undefined ? unstored : value;
+      },
+    ]),
+  ),
 };
+
+const firstOf = (page: object, places: readonly string[]): unknown =>
+  places.map((place) => valueAt(page, place)).find((value) => value !== undefined);
+
+function valueAt(holder: unknown, place: string): unknown {
+  let value = holder;
+  for (const step of place.split('.'))
+    value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[step];
+  return value;
+}
 
 /** These may hold logins, or are long. */
 const UNSHOWN: ReadonlySet<string> = new Set([
-  '--header',
-  '--cookie',
-  '--proxy',
+  ...STORED_FLAGS.filter(({ isHidden }) => isHidden).map(({ flag }) => flag),
   '--actions',
   '--rules',
   '--schema',

@@ -6,27 +6,22 @@ import { parsePlainly, sentenceOf } from '../../config/plain-problems.ts';
 import type { Settings } from '../../config/settings.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { FieldProblem } from '../../jobs/invalid-request.ts';
-import { FORMATS } from '../../jobs/page-fields.ts';
-import { OTHER_BROWSERS } from '../../model/identity.ts';
-import { PROXY_TIERS } from '../../model/proxy.ts';
+import { FORMATS } from '../../jobs/page-options.ts';
 import { tellOnce } from '../output/tell-once.ts';
 import type { Shell } from '../shell/shell.ts';
 import {
   byteCount,
   collect,
-  cookie,
   creditAmount,
   duration,
-  header,
   list,
   listOf,
   orNone,
-  place,
   rate,
-  size,
   wholeNumber,
 } from './flag-values.ts';
-import { engineFlag, extractFlag } from './plugin-choice.ts';
+import { OPTION_FLAGS } from './option-flags.ts';
+import { extractFlag } from './plugin-choice.ts';
 
 /** Options that several commands have, each defined once. */
 
@@ -36,6 +31,7 @@ export const formatFlag = (formats: readonly string[]): Option =>
     .argParser(listOf(formats));
 
 export const FLAGS = {
+  ...OPTION_FLAGS,
   json: () => new Option('--json', 'print JSON'),
   quiet: () => new Option('--quiet', 'show no progress and no notes; errors are shown').conflicts('verbose'),
   verbose: () =>
@@ -61,69 +57,10 @@ export const FLAGS = {
       '--llm-derived <field>',
       'the same; this field need not stand on the page word for word (all: none need); repeatable',
     ).argParser(list),
-  onlyMainContent: () =>
-    new Option('--no-only-main-content', 'text, markdown and content of the whole page, navigation included'),
-  includeTags: () =>
-    new Option(
-      '--include-tags <selector>',
-      'text, markdown, content and html of the elements that match only; repeatable',
-    ).argParser(collect),
-  excludeTags: () =>
-    new Option(
-      '--exclude-tags <selector>',
-      'remove the elements that match before anything else; repeatable',
-    ).argParser(collect),
-  maxPdfPages: () =>
-    new Option('--max-pdf-pages <n>', 'pages that are read of a PDF (default: 500)').argParser(wholeNumber),
-  engine: engineFlag,
-  waitFor: () => new Option('--wait-for <selector>', 'read the page when an element matches'),
-  waitMs: () => new Option('--wait-ms <time>', 'read the page after a pause, e.g. 2s').argParser(duration),
-  waitUntil: () =>
-    new Option('--wait-until <event>', 'how far the page must have loaded').choices([
-      'load',
-      'domcontentloaded',
-      'networkidle',
-    ]),
-  scroll: () => new Option('--scroll', 'go down the page until it grows no more'),
-  noScroll: () => new Option('--no-scroll', 'do not scroll, whatever type is extracted'),
-  viewport: () =>
-    new Option('--viewport <size>', 'size of the window in pixels, e.g. 1920x1080').argParser(size),
-  mobile: () => new Option('--mobile', 'show pages as on a phone'),
-  geolocation: () =>
-    new Option('--geolocation <place>', 'where the browser is, e.g. 52.52,13.405').argParser(place),
-  locale: () => new Option('--locale <tag>', 'language of the browser, e.g. de-DE'),
-  timezone: () => new Option('--timezone <name>', 'time zone of the browser, e.g. Europe/Berlin'),
   actions: () => new Option('--actions <file>', 'YAML or JSON file with a list of actions on the page'),
-  fullPage: () => new Option('--full-page', 'pictures of whole pages'),
-  session: () => new Option('--session <name>', 'session that keeps cookies, storage, proxy and identity'),
-  proxy: () =>
-    new Option(
-      '--proxy <url>',
-      'proxy to go through, e.g. socks5://user:password@host:1080; repeatable, used in turn',
-    ).argParser(collect),
-  proxyTier: () =>
-    new Option('--proxy-tier <name>', 'kind of proxy from the proxy file').choices(PROXY_TIERS),
-  maxProxyTier: () =>
-    new Option('--max-proxy-tier <name>', 'dearest kind of proxy that may be used').choices(PROXY_TIERS),
-  country: () => new Option('--country <code>', 'where the proxy is to be, e.g. de'),
-  identity: () =>
-    new Option('--identity <kind>', 'identify as a bot, or look like a regular browser').choices([
-      'bot',
-      'browser',
-    ]),
-  identityBrowser: () =>
-    new Option('--identity-browser <name>', 'browser that plain HTTP looks like, instead of Chrome').choices(
-      OTHER_BROWSERS,
-    ),
   allowPrivate: () => new Option('--allow-private', 'fetch loopback and private addresses too'),
   noRobots: () => new Option('--no-robots', 'do not obey robots.txt: you take responsibility for this run'),
   timeout: () => new Option('--timeout <ms>', 'time for a page').argParser(duration),
-  taskTimeout: () =>
-    new Option(
-      '--task-timeout <ms>',
-      'time for all attempts at a page and the pauses between them',
-    ).argParser(duration),
-  header: () => new Option('--header <line>', `request header 'Name: value'; repeatable`).argParser(header),
   include: () =>
     new Option(
       '--include <pattern>',
@@ -204,31 +141,6 @@ export const FLAGS = {
     ).argParser(wholeNumber),
   concurrency: () =>
     new Option('--concurrency <n>', 'fetches at once, over all hosts').argParser(orNone(wholeNumber)),
-  cookie: () => new Option('--cookie <pair>', `cookie 'name=value' to send; repeatable`).argParser(cookie),
-  crossOriginHeader: () =>
-    new Option(
-      '--cross-origin-header <name>',
-      'a --header that also goes to other origins, where redirects and links lead; repeatable',
-    ).argParser(list),
-  maxAttempts: () =>
-    new Option('--max-attempts <n>', 'tries per URL, the first one included').argParser(wholeNumber),
-  maxBodyBytes: () =>
-    new Option('--max-body-bytes <size>', 'largest body that is read, e.g. 20MB').argParser(byteCount),
-  blockResources: () =>
-    new Option(
-      '--block-resources <kind>',
-      'what a browser need not load: images, fonts, media, trackers; repeat it or use commas',
-    ).argParser(list),
-  scrollSteps: () =>
-    new Option('--scroll-steps <n>', 'screens to scroll at most; implies --scroll').argParser(wholeNumber),
-  scrollPause: () =>
-    new Option('--scroll-pause <time>', 'pause after each screen; implies --scroll').argParser(duration),
-  screenshotSelector: () =>
-    new Option('--screenshot-selector <selector>', 'a picture of the first element that matches'),
-  screenshotFormat: () =>
-    new Option('--screenshot-format <name>', 'format of pictures').choices(['png', 'jpeg']),
-  screenshotQuality: () =>
-    new Option('--screenshot-quality <n>', 'quality of a jpeg, 0 to 100').argParser(wholeNumber),
   method: () => new Option('--method <name>', 'HTTP method').choices(['GET', 'POST']),
   body: () => new Option('--body <text>', 'request body; needs --method POST'),
   pageTimeout: () => new Option('--page-timeout <time>', 'time for one attempt').argParser(duration),

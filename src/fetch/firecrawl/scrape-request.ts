@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { plainRenderWords } from '../../model/plain-options.ts';
 import type { RenderWish } from '../../model/render.ts';
 import type { FetchRequest } from '../engine.ts';
 import { firecrawlCannot } from './firecrawl-errors.ts';
@@ -41,7 +42,7 @@ export function bodyFor(request: FetchRequest, url: URL): Readonly<Record<string
 }
 
 function waitOf(wish: RenderWish): number {
-  const { wait, scroll, actions = [], screenshot, pdf, captureXhr, blockResources = [], device } = wish;
+  const { wait, scroll, actions = [], screenshot, pdf, captureXhr, device } = wish;
   const refused = [
     [wait?.selector !== undefined || wait?.until !== undefined, 'wait for anything but a time'],
     [scroll !== undefined, 'scroll'],
@@ -49,7 +50,7 @@ function waitOf(wish: RenderWish): number {
     [screenshot !== undefined, 'take screenshots'],
     [pdf === true, 'make a PDF'],
     [captureXhr === true, 'keep what scripts load'],
-    [blockResources.length > 0, 'choose what is loaded'],
+    ...plainRenderWords(wish).map((words) => [true, words] as const),
     [device !== undefined, 'show a page on another screen or in another place'],
   ] as const;
   for (const [isWanted, what] of refused) if (isWanted) throw firecrawlCannot(what);

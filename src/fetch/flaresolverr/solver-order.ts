@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { plainRenderWords } from '../../model/plain-options.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import type { BrowserCookie, RenderWish } from '../../model/render.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
@@ -66,7 +67,7 @@ function formOf({ headers, body }: FetchRequest, url: URL): string {
 }
 
 function waitOf(wish: RenderWish): number | null {
-  const { wait, scroll, actions = [], screenshot, pdf, captureXhr, blockResources = [], device } = wish;
+  const { wait, scroll, actions = [], screenshot, pdf, captureXhr, device } = wish;
   const unknown = [
     [wait?.selector !== undefined, 'wait for a selector'],
     [wait?.until === 'networkidle', 'wait until the network is idle'],
@@ -75,7 +76,7 @@ function waitOf(wish: RenderWish): number | null {
     [screenshot !== undefined, 'take screenshots'],
     [pdf === true, 'make a PDF'],
     [captureXhr === true, 'keep what scripts load'],
-    [blockResources.length > 0, 'choose what is loaded'],
+    ...plainRenderWords(wish).map((words) => [true, words] as const),
     [device !== undefined, 'show a page on another screen or in another place'],
   ] as const;
   for (const [isWanted, what] of unknown) if (isWanted) throw unsupported(what);

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { type Identity, OTHER_BROWSERS } from '../../model/identity.ts';
+import { givenSchema, type PlainOption } from '../../model/page-option.ts';
+import { PLAIN_RENDER_OPTIONS } from '../../model/plain-options.ts';
 import { PROXY_PROTOCOLS, PROXY_TIERS, ProxyCredentials, type ProxyEndpoint } from '../../model/proxy.ts';
 import type { BrowserStorage, RenderAction, RenderWish } from '../../model/render.ts';
 import type { StoredCookie } from '../cookies/cookie-jar.ts';
@@ -64,7 +66,15 @@ const actionSchema: z.ZodType<RenderAction> = z.discriminatedUnion('type', [
   z.object({ type: z.literal('screenshot'), ...screenshot, timeoutMs }),
 ]);
 
+const plainFields = Object.fromEntries(
+  Object.entries<PlainOption>(PLAIN_RENDER_OPTIONS).map(([name, { schema }]) => [
+    name,
+    givenSchema(schema).optional(),
+  ]),
+);
+
 export const wishSchema: z.ZodType<RenderWish> = z.object({
+  ...plainFields,
   wait: z.object(wait).optional(),
   scroll: z
     .object({ maxSteps: z.number().min(0).max(100_000).optional(), pauseMs: ms.optional() })
@@ -73,10 +83,6 @@ export const wishSchema: z.ZodType<RenderWish> = z.object({
   screenshot: z.object(screenshot).optional(),
   pdf: z.boolean().optional(),
   captureXhr: z.boolean().optional(),
-  blockResources: z
-    .array(z.enum(['images', 'fonts', 'media', 'trackers']))
-    .max(16)
-    .optional(),
   device: device.optional(),
   manner: z
     .object({ minPauseMs: ms, maxPauseMs: ms, typing: z.boolean(), scrolling: z.boolean() })

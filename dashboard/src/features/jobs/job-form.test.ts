@@ -81,6 +81,13 @@ describe('the form of a cloned job', () => {
     });
   });
 
+  it('has options of pages that are empty, or that jobs keep apart', () => {
+    const page = { ...options.page, render: { scroll: {} }, maxProxyTier: 'residential', proxy: null };
+    const seeds = ['https://example.com/'];
+    const { form: again } = cloneOf({ kind: 'batch', seeds, options: { ...options, page } });
+    expect(bodyOf(again).options).toMatchObject({ scroll: {}, proxy: { maxTier: 'residential' } });
+  });
+
   it('names the secrets that must be given again', () => {
     expect(missing).toEqual(['cookies']);
   });

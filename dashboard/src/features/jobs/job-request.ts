@@ -1,3 +1,4 @@
+import { STORED_OPTIONS } from '../../api/choices.ts';
 import type { Job } from '../../api/types.ts';
 import { EMPTY_FORM, type JobForm } from './job-form.ts';
 
@@ -103,39 +104,31 @@ function pageForm(page: Fields): Partial<JobForm> {
   };
 }
 
+/** Options of pages that the form has fields for. */
+const IN_FORM: ReadonlySet<string> = new Set([
+  'engine',
+  'formats',
+  'timeoutMs',
+  'maxAttempts',
+  'onlyMainContent',
+  'extract',
+]);
+
+const valueAt = (page: Fields, place: string): unknown =>
+  place.split('.').reduce<unknown>((value, step) => asFields(value)[step], page);
+
 /** Options of pages that the form has no field for, by their names in a request. */
 function moreOptions(page: Fields): { readonly fields: Fields; readonly missing: readonly string[] } {
-  const { pdf: _pdf, captureXhr: _xhr, device, ...render } = asFields(page.render);
-  const { isMobile, ...place } = asFields(device);
-  const parts = asFields(page.parts);
-  const all: Fields = {
-    ...render,
-    ...place,
-    ...(isMobile === true && { mobile: true }),
-    headers: page.headers,
-    crossOriginHeaders: page.crossOriginHeaders,
-    cookies: page.cookies,
-    session: page.session,
-    proxy: page.proxy,
-    identity: page.identity,
-    identityBrowser: page.identityBrowser,
-    taskTimeoutMs: page.taskTimeoutMs,
-    includeTags: parts.includeTags,
-    excludeTags: parts.excludeTags,
-    maxAge: page.maxAgeMs,
-    ...(page.isReusable === false && { reuse: false }),
-    ...(page.maxBodyBytes !== 10_485_760 && { maxBodyBytes: page.maxBodyBytes }),
-    ...(page.obeyRobots === false && { obeyRobots: false }),
-    ...(page.isInline === true && { inline: true }),
-    ...(page.method === 'POST' && { method: 'POST', body: page.body }),
-  };
-  const given = Object.entries(all).filter(([, value]) => !isEmpty(value));
-  return {
-    fields: Object.fromEntries(
-      given.filter(([, value]) => !isHidden(value)).map(([name, value]) => [name, bare(value)]),
-    ),
-    missing: given.filter(([, value]) => isHidden(value)).map(([name]) => name),
-  };
+  const fields: Record<string, unknown> = {};
+  const missing: string[] = [];
+  for (const { name, stored, standard } of STORED_OPTIONS) {
+    const value = bare(valueAt(page, stored));
+    if (IN_FORM.has(name) || value == null || JSON.stringify(value) === JSON.stringify(standard)) continue;
+    const [option = name, part] = name.split('.');
+    if (isHidden(value)) missing.push(name);
+    else fields[option] = part === undefined ? value : { ...asFields(fields[option]), [part]: value };
+  }
+  return { fields, missing };
 }
 
 function routeOf(route: unknown): Fields {
@@ -143,9 +136,6 @@ function routeOf(route: unknown): Fields {
   const { render, ...options } = asFields(page);
   return { ...rest, options: { ...options, ...asFields(render) } };
 }
-
-const isEmpty = (value: unknown): boolean =>
-  value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 
 /** Requests leave out what stored options hold as null. */
 const bare = (value: unknown): unknown =>

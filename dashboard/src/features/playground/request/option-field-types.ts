@@ -32,6 +32,3 @@ export interface OptionField {
   /** Beside the field before it. */
   readonly isHalf?: boolean;
 }
-
-export const choices = (...values: readonly (readonly [value: string, label: string, hint?: string])[]) =>
-  values.map(([value, label, hint]) => ({ value, label, ...(hint !== undefined && { hint }) }));

@@ -1,14 +1,6 @@
+import { PAGE_OPTION_FIELDS, type STORED_OPTIONS } from '../../../api/choices.ts';
 import type { Body } from '../../../api/types.ts';
-import { FETCH_ADVANCED, FETCH_MAIN } from './fetch-options.ts';
 import type { OptionField } from './option-field-types.ts';
-import {
-  EXTRACT_ADVANCED,
-  EXTRACT_MAIN,
-  GET_ADVANCED,
-  GET_MAIN,
-  LIMITS_ADVANCED,
-  LIMITS_MAIN,
-} from './page-options.ts';
 
 export type ScrapeBody = Body<'scrape'>;
 type Top<P extends string> = P extends `${infer Head}.${string}` ? Head : P;
@@ -21,35 +13,50 @@ export interface OptionGroup {
   readonly advanced: readonly OptionField[];
 }
 
+/** What a scrape leaves besides its page, and what no field asks for. */
+const OTHER_FIELDS = [
+  { path: 'snapshots', label: 'Keep each version of the page', kind: 'on' },
+  { path: 'search', label: 'Findable by the full-text search', kind: 'on' },
+  { path: 'lake', label: 'Write to the lake, for SQL', kind: 'on' },
+  {
+    path: '*',
+    label: 'Other fields of the request',
+    kind: 'json',
+    hint: 'As in the API’s documentation: exports, retention, webhook, async, inline, engines of plug-ins.',
+    placeholder: '{ "retention": { "bodies": "24h" } }',
+  },
+] as const satisfies readonly OptionField[];
+
+type Group = (typeof PAGE_OPTION_FIELDS)[number]['group'];
+
+const fieldsOf = (group: Group): Pick<OptionGroup, 'main' | 'advanced'> => {
+  const own = PAGE_OPTION_FIELDS.filter((field) => field.group === group);
+  return { main: own.filter(({ isMain }) => isMain), advanced: own.filter(({ isMain }) => !isMain) };
+};
+
+const limits = fieldsOf('limits');
+
 /** Options by task. A compile error below names an option of the API that is neither here nor left to “other fields”. */
 export const OPTION_GROUPS: readonly OptionGroup[] = [
-  {
-    id: 'get',
-    title: 'What to get',
-    about: 'Formats of the page',
-    main: GET_MAIN,
-    advanced: GET_ADVANCED,
-  },
+  { id: 'get', title: 'What to get', about: 'Formats of the page', ...fieldsOf('get') },
   {
     id: 'fetch',
     title: 'How to fetch',
     about: 'Engine, waits, actions, headers, proxy, place',
-    main: FETCH_MAIN,
-    advanced: FETCH_ADVANCED,
+    ...fieldsOf('fetch'),
   },
   {
     id: 'extract',
     title: 'What to extract',
     about: 'Type, rules, schema, language model',
-    main: EXTRACT_MAIN,
-    advanced: EXTRACT_ADVANCED,
+    ...fieldsOf('extract'),
   },
   {
     id: 'limits',
     title: 'Limits and keeping',
     about: 'Time, attempts, stored pages',
-    main: LIMITS_MAIN,
-    advanced: LIMITS_ADVANCED,
+    main: limits.main,
+    advanced: [...limits.advanced, ...OTHER_FIELDS],
   },
 ];
 
@@ -58,16 +65,14 @@ export const OPTION_FIELDS: readonly OptionField[] = OPTION_GROUPS.flatMap(({ ma
   ...advanced,
 ]);
 
-type Listed =
-  | typeof GET_MAIN
-  | typeof GET_ADVANCED
-  | typeof FETCH_MAIN
-  | typeof FETCH_ADVANCED
-  | typeof EXTRACT_MAIN
-  | typeof EXTRACT_ADVANCED
-  | typeof LIMITS_MAIN
-  | typeof LIMITS_ADVANCED;
-type LeftToJson = 'inline' | 'exports' | 'retention' | 'async' | 'webhook';
-type Missing = Exclude<keyof ScrapeBody, 'url' | Top<Listed[number]['path']> | LeftToJson>;
+type Listed = (typeof PAGE_OPTION_FIELDS)[number]['path'] | (typeof OTHER_FIELDS)[number]['path'];
+/** Options of a page that have no field of their own, and what a request says of its job. */
+type LeftToJson =
+  | Extract<(typeof STORED_OPTIONS)[number], { readonly hasField: false }>['name']
+  | 'exports'
+  | 'retention'
+  | 'async'
+  | 'webhook';
+type Missing = Exclude<keyof ScrapeBody, 'url' | Top<Listed> | LeftToJson>;
 const missing: Readonly<Record<Missing, never>> = {};
 void missing;

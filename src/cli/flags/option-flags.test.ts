@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { crawlRequestSchema, scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { parseFlags } from './flags.ts';
-import { PAGE_FLAG_OF, pageFieldsOf, readActions } from './page-flags.ts';
+import { readActions } from './listed-files.ts';
+import { PAGE_FLAG_OF, pageFieldsOf } from './option-flags.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'scrapifie-flags-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -8,7 +8,7 @@ import {
   mapRequestSchema,
   scrapeRequestSchema,
 } from './job-request.ts';
-import { pageOptionsOf } from './page-fields.ts';
+import { pageOptionsOf } from './page-request.ts';
 
 const url = 'https://example.com/';
 const optionsOf = (given: object) => pageOptionsOf(parseRequest(scrapeRequestSchema, { url, ...given }));

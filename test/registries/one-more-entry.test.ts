@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ChangedTree, copyTree, PRINT_API } from './changed-tree.ts';
+
+/** The edit that CONTRIBUTING names for an option: its entry. One is for browsers, one for every engine. */
+const RENDER_ENTRY = `  colorScheme: {
+    schema: z.enum(['light', 'dark']).nullable().default(null).describe('Colours that pages are shown in.'),
+    cannot: 'choose colours',
+    flags: {
+      colorScheme: { flag: '--color-scheme <name>', says: 'colours that pages are shown in', choices: ['light', 'dark'] },
+    },
+    form: [{ group: 'fetch', label: 'Colours', kind: 'choice', choices: [['', 'As usual'], ['dark', 'Dark']] }],
+  },
+`;
+const PAGE_ENTRY = `  referrer: {
+    schema: z.string().max(2_000).nullable().default(null).describe('The page that is named as the one before.'),
+    flags: { referrer: { flag: '--referrer <url>', says: 'the page before' } },
+    form: [{ group: 'fetch', label: 'Page before', kind: 'text' }],
+  },
+`;
+/** What uses the options has their types. */
+const USE = `import type { PageOptions } from './src/model/job.ts';
+
+export const usedOptions = ({ referrer, render }: PageOptions): readonly [string | undefined, 'light' | 'dark' | undefined] => [
+  referrer,
+  render?.colorScheme,
+];
+`;
+/** The edits that CONTRIBUTING names for an export format: its entry and its writer. */
+const FORMAT_ENTRY = `  tsv: {
+    label: 'TSV',
+    takes: 'rows',
+    ending: '.tsv',
+    contentType: 'text/tab-separated-values',
+    writer: 'tsv',
+    docs: 'tabs between the cells',
+  },
+`;
+const WRITER = `
+import type { Table, TableWriters } from '../table/table.ts';
+
+async function* writeTsv(table: Table): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(table.columns.map(({ name }) => name).join('\\t'));
+}
+
+export const writers = { tsv: writeTsv } satisfies TableWriters;
+`;
+
+const REQUESTS = [
+  'ScrapeRequest',
+  'BatchPageOptions',
+  'CrawlPageOptions',
+  'MapPageOptions',
+  'MonitorPageOptions',
+];
+
+let tree: ChangedTree;
+let document: string;
+beforeAll(async () => {
+  tree = await copyTree();
+  await tree.insertBefore('src/model/plain-options.ts', '  blockResources: {\n    schema', RENDER_ENTRY);
+  await tree.insertBefore('src/model/plain-options.ts', '  identityBrowser: {\n    schema', PAGE_ENTRY);
+  await tree.write('use.ts', USE);
+  await tree.insertBefore('src/model/export-registry.ts', '  xlsx: {\n', FORMAT_ENTRY);
+  await tree.write('src/exports/writers/tsv.ts', WRITER);
+  document = await tree.evaluate(PRINT_API);
+});
+afterAll(() => tree.remove());
+
+it('one more entry compiles, where it is declared and where it is used', () => tree.checkTypes(), 600_000);
+
+it('one more option is a field of every request of the API that fetches pages, and of the types of clients', async () => {
+  const { schemas } = JSON.parse(document).components;
+  for (const name of REQUESTS) {
+    expect(Object.keys(schemas[name].properties), name).toEqual(
+      expect.arrayContaining(['colorScheme', 'referrer']),
+    );
+  }
+  expect(schemas.ScrapeRequest.properties.colorScheme.description).toBe('Colours that pages are shown in.');
+  await tree.write('openapi.json', document);
+  const types = await tree.evaluate(`
+    import { readFileSync } from 'node:fs';
+    import { modelOf } from './scripts/client-types/api-model.ts';
+    import { goTypes } from './scripts/client-types/go-types.ts';
+    import { pythonTypes } from './scripts/client-types/python-types.ts';
+    const model = modelOf(JSON.parse(readFileSync('openapi.json', 'utf8')));
+    console.log(goTypes(model), pythonTypes(model));
+  `);
+  expect(types).toContain('ColorScheme');
+  expect(types).toMatch(/^ +colorScheme: /m);
+});
+
+it('one more entry is a flag, or a choice, of the commands that take it', async () => {
+  const shown = await tree.evaluate(`
+    import { Command } from 'commander';
+    import { define as crawl } from './src/cli/commands/crawl.ts';
+    import { define as exported } from './src/cli/commands/export.ts';
+    import { define as map } from './src/cli/commands/map.ts';
+    import { define as scrape } from './src/cli/commands/scrape.ts';
+    import { define as shell } from './src/cli/commands/shell.ts';
+    const helpOf = ([name, define]) => {
+      const command = new Command(name);
+      define(command, {}, () => undefined, async () => 0);
+      return [name, command.helpInformation().replaceAll(/\\s+/g, ' ')];
+    };
+    const commands = { scrape, crawl, map, shell, exported };
+    console.log(JSON.stringify(Object.fromEntries(Object.entries(commands).map(helpOf))));
+  `);
+  const { exported, ...fetching } = JSON.parse(shown) as Record<string, string>;
+  for (const help of Object.values(fetching)) {
+    expect(help).toContain(
+      '--color-scheme <name> colours that pages are shown in (choices: "light", "dark")',
+    );
+    expect(help).toContain('--referrer <url> the page before');
+  }
+  expect(fetching.crawl).toMatch(/formats: [^;)]*\btsv\b/);
+  expect(exported).toContain('"csv", "tsv", "xlsx"');
+});
+
+it('one more option is completed', async () => {
+  expect(await tree.run('src/main.ts', 'completion', 'bash')).toContain('--color-scheme');
+});
+
+it('one more option is kept with the job, goes to render workers, and is refused where it cannot be had', async () => {
+  const found = await tree.evaluate(`
+    import { bodyFor } from './src/fetch/firecrawl/scrape-request.ts';
+    import { orderFor } from './src/fetch/flaresolverr/solver-order.ts';
+    import { wishSchema } from './src/fetch/remote/render-schemas.ts';
+    import { scrapeRequestSchema } from './src/jobs/job-request.ts';
+    import { pageOptionsOf } from './src/jobs/page-request.ts';
+    const url = 'https://example.com/';
+    const given = { url, colorScheme: 'dark', referrer: 'https://before.example/' };
+    const kept = pageOptionsOf(scrapeRequestSchema.parse(given));
+    const messageOf = (call) => { try { call(); return null; } catch (error) { return error.message; } };
+    const request = { url, method: 'GET', headers: {}, cookies: {}, body: null, render: kept.render };
+    console.log(JSON.stringify({
+      referrer: kept.referrer,
+      render: kept.render,
+      sent: wishSchema.parse(JSON.parse(JSON.stringify(kept.render))),
+      notSent: wishSchema.safeParse({ colorScheme: 'mauve' }).success,
+      without: Object.keys(pageOptionsOf(scrapeRequestSchema.parse({ url }))).includes('referrer'),
+      plainHttp: scrapeRequestSchema.safeParse({ ...given, engine: 'http' }).error.issues[0].path,
+      refusals: [
+        messageOf(() => bodyFor(request, new URL(url))),
+        messageOf(() => orderFor(request, () => 'jar')),
+      ],
+    }));
+  `);
+  const { refusals, ...rest } = JSON.parse(found);
+  expect(rest).toEqual({
+    referrer: 'https://before.example/',
+    render: { colorScheme: 'dark' },
+    sent: { colorScheme: 'dark' },
+    notSent: false,
+    without: false,
+    plainHttp: ['colorScheme'],
+  });
+  for (const refusal of refusals) expect(refusal).toContain('choose colours');
+});
+
+it('one more option of a crawl comes from its flag, and cannot change when the crawl is resumed', async () => {
+  const told = await tree.evaluate(`
+    import { crawlCommandOf, resumedOptions } from './src/cli/crawl/crawl-request.ts';
+    import { draftCrawl } from './src/jobs/job-draft.ts';
+    const urls = ['https://example.com/'];
+    const obeyed = { robots: true, obeyNofollow: true, obeyNoindex: true, followCanonical: true, avoidQueryTraps: true };
+    const { request, operator } = crawlCommandOf(urls, { ...obeyed, colorScheme: 'dark', referrer: 'https://a.example/' });
+    const { options } = draftCrawl(request, () => true, operator);
+    const resume = (flags) => {
+      try {
+        resumedOptions({ seeds: urls, options }, [], { ...obeyed, ...flags }, true);
+        return 'resumed';
+      } catch (error) {
+        return error.message;
+      }
+    };
+    const all = [resume({ colorScheme: 'dark' }), resume({ colorScheme: 'light' }), resume({ referrer: 'https://b.example/' })];
+    console.log(JSON.stringify(all));
+  `);
+  expect(JSON.parse(told)).toEqual([
+    'resumed',
+    expect.stringContaining('--color-scheme: "dark"'),
+    expect.stringContaining('--referrer: "https://a.example/"'),
+  ]);
+});
+
+it('one more format is one of the requests and answers of the API', async () => {
+  const { components } = JSON.parse(document);
+  for (const name of ['ExportRequest', 'Export']) {
+    expect(components.schemas[name].properties.format.enum, name).toContain('tsv');
+  }
+  expect(components.schemas.ExportRequest.properties.format.description).toContain('`csv` `tsv` `xlsx`');
+  expect(JSON.stringify(components.schemas.CrawlRequest.properties.exports)).toContain('"tsv"');
+});
+
+it('one more format is one of the choices of tools for language models, and is written', async () => {
+  const found = await tree.evaluate(`
+    import { loadWriter } from './src/exports/formats.ts';
+    import { exportJob } from './src/mcp/tools/exports.ts';
+    const { write } = await loadWriter('tsv');
+    let written = '';
+    for await (const bytes of write({ columns: [{ name: 'url' }, { name: 'price' }] })) written += bytes.toString();
+    console.log(JSON.stringify({ written, choices: exportJob.input.shape.format.unwrap().options }));
+  `);
+  expect(JSON.parse(found)).toEqual({ written: 'url\tprice', choices: expect.arrayContaining(['tsv']) });
+});
+
+it('one more entry is in the docs, and in the lists, the forms and the copies of jobs of the dashboard', async () => {
+  await tree.run('scripts/write-docs.ts');
+  expect(await tree.read('docs/scrape-options.md')).toMatch(
+    /\| `colorScheme` +\| all +\| Colours that pages are shown in\. /,
+  );
+  expect(await tree.read('docs/command-line.md')).toMatch(
+    /\| `colorScheme` +\| scrape, crawl, map \| `--color-scheme` /,
+  );
+  const choices = await tree.read('dashboard/src/api/choices.ts');
+  expect(choices).toContain('"path":"colorScheme","label":"Colours"');
+  expect(choices).toContain('"name":"colorScheme","stored":"render.colorScheme"');
+  expect(choices).toContain('"name":"referrer","stored":"referrer"');
+  expect(await tree.read('docs/exports.md')).toMatch(/\| `tsv` +\| tables \| tabs between the cells/);
+  expect(choices).toContain('"value":"tsv","label":"TSV"');
+});
