@@ -75,7 +75,7 @@ test(
     );
     // Besides the turns of the flood: what was claimed already, and requests while small jobs were being accepted.
     expect(await floodedUntilEnded(accepted, jobs, 'few')).toBeLessThan(SMALL_JOBS * PAGES + 30);
-    // Those that have ended cannot be cancelled.
+    // Jobs that have ended cannot be cancelled.
     for (const { id } of flood) await scraper.platform.jobs.cancel(id, many).catch(() => undefined);
   },
   LIMIT_MS,
