@@ -8,6 +8,7 @@ import { ensureFirstKey } from '../../src/api/access/api-key.ts';
 import { createApi } from '../../src/api/api.ts';
 import { createReadiness } from '../../src/api/health/readiness.ts';
 import { watchStore } from '../../src/api/health/store-watch.ts';
+import type { ApiDeps } from '../../src/api/routes/route-deps.ts';
 import { type Settings, settingsSchema } from '../../src/config/settings.ts';
 import { createWebhooks } from '../../src/deliver/webhooks.ts';
 import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
@@ -129,6 +130,8 @@ export interface Overrides extends Partial<Pick<JobsDeps, 'consents' | 'now' | '
   readonly storeNow?: () => number;
   /** Where the built dashboard is. */
   readonly dashboardDir?: string;
+  /** Adds the routes of APIs of other shapes; left out: there are none. */
+  readonly addOtherRoutes?: NonNullable<ApiDeps['addOtherRoutes']>;
   /** Whether the process was told to stop. */
   readonly isStopping?: () => boolean;
   /** What can be taken away from the API; the worker and the test itself keep it. */
@@ -236,6 +239,7 @@ export async function openPlatform(
     now,
     ...(overrides.dashboardDir === undefined ? {} : { dashboardDir: overrides.dashboardDir }),
     ...(overrides.isStopping === undefined ? {} : { isStopping: overrides.isStopping }),
+    ...(overrides.addOtherRoutes === undefined ? {} : { addOtherRoutes: overrides.addOtherRoutes }),
   });
   const key = settings.apiKey ?? secret ?? '';
   let consumer: Consumer | null = null;

@@ -38,7 +38,7 @@ export function readJsonBodies(app: App, bodies: RequestBodies): void {
       if (bytes.length === 0) return done(null, undefined);
       let value: unknown;
       try {
-        value = parseJson(bytes.toString('utf8'), request.key === null ? KEYLESS_SHAPE : BODY_SHAPE);
+        value = parseBoundedJson(bytes.toString('utf8'), request.key === null ? KEYLESS_SHAPE : BODY_SHAPE);
       } catch (refused) {
         return done(refused as Error, undefined);
       }
@@ -47,7 +47,8 @@ export function readJsonBodies(app: App, bodies: RequestBodies): void {
   });
 }
 
-function parseJson(text: string, shape: BodyShape): unknown {
+/** Throws VALIDATION_FAILED for JSON of a shape that costs too much, or with a forbidden name, and MALFORMED_JSON. */
+export function parseBoundedJson(text: string, shape: BodyShape = BODY_SHAPE): unknown {
   const problem = shapeProblem(text, shape);
   if (problem !== null) throw invalidRequest([problem]);
   let value: unknown;

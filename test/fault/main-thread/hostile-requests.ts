@@ -117,11 +117,41 @@ function waysTo(schema: Schema, api: ApiDescription, depth: number): readonly (r
 
 const MOST_WAYS = 3;
 
+const part = (name: string, text: string) =>
+  `--b\r\nContent-Disposition: form-data; ${name}\r\n\r\n${text}\r\n`;
+const FILE = part('name="file"; filename="a.txt"', 'hello');
+/** Forms with a file, as they could cost their parser most. */
+const FORMS: Readonly<Record<string, () => string>> = {
+  'many parts': () => part('name="a"', '1').repeat(150_000),
+  'almost boundaries': () => part('name="file"; filename="a.txt"', '\r\n--'.repeat(2_000_000)),
+  'deep options': () => FILE + part('name="options"', '['.repeat(4_000_000)),
+  'options of many names': () =>
+    FILE +
+    part(
+      'name="options"',
+      keys(400_000, (n) => `f${n}`, '1'),
+    ),
+  'many headers': () => `--b\r\n${'X-A: b\r\n'.repeat(1_000_000)}\r\n\r\nx\r\n`,
+  'a long header': () => part(`name="${'%22'.repeat(3_000_000)}"`, 'x'),
+};
+
+function hostileForm(random: Random): HostileRequest {
+  const kind = pick(random, Object.keys(FORMS));
+  return {
+    name: `POST /v2/parse: ${kind}`,
+    method: 'POST',
+    url: '/v2/parse',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    body: `${FORMS[kind]?.() ?? ''}--b--\r\n`,
+  };
+}
+
 /** A body with a hostile value at a place that the operation knows, or in place of all of it. */
 export function hostileRequest(
   operations: ReturnType<typeof hostileOperations>,
   random: Random,
 ): HostileRequest {
+  if (whole(random, operations.length) === 0) return hostileForm(random);
   const operation = pick(random, operations);
   const { method, path, body, api } = operation;
   const ways = body === null ? [] : waysTo(body, api, MOST_WAYS);

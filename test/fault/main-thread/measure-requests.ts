@@ -1,3 +1,4 @@
+import { addFirecrawlRoutes } from '../../../src/compat/firecrawl/firecrawl-api.ts';
 import { openPlatform } from '../../property/api-platform.ts';
 import { randomFrom } from '../../site/random.ts';
 import { hostileOperations, hostileRequest } from './hostile-requests.ts';
@@ -21,7 +22,8 @@ export async function measureRequests(options: {
   readonly first?: number;
 }): Promise<readonly MeasuredRequest[]> {
   const { requests, seed, first = 0 } = options;
-  const platform = await openPlatform({ logLevel: 'error', rateLimitPerMinute: 100_000_000 });
+  const settings = { logLevel: 'error', rateLimitPerMinute: 100_000_000 } as const;
+  const platform = await openPlatform(settings, { addOtherRoutes: addFirecrawlRoutes });
   try {
     const document = await platform.api.inject({ url: '/openapi.json' });
     const operations = hostileOperations(document.json());

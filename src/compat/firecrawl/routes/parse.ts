@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { App } from '../../../api/http/app.ts';
-import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { parseBoundedJson } from '../../../api/http/json-body.ts';
 import type { DocumentContent } from '../../../extract/documents/document-content.ts';
 import { readOptionsOf, reextractRequestSchema } from '../../../jobs/extraction-request.ts';
 import { parseRequest } from '../../../jobs/invalid-request.ts';
@@ -153,6 +153,7 @@ const typeOf = ({ name, type }: File): string => {
 
 async function partsOf(body: unknown, contentType: string): Promise<{ file: File; options: unknown }> {
   if (!Buffer.isBuffer(body)) throw new Refusal(400, 'Send the file as multipart/form-data.', 'BAD_REQUEST');
+  requireBoundedForm(body, contentType);
   const headers = { 'content-type': contentType };
   const form = await new Response(new Uint8Array(body), { headers }).formData().catch(() => null);
   const file = form?.get('file');
@@ -162,11 +163,29 @@ async function partsOf(body: unknown, contentType: string): Promise<{ file: File
   return { file, options: jsonOf(form.get('options')) };
 }
 
-function jsonOf(text: unknown): unknown {
-  if (text === null || text === '') return {};
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    throw new ScrapifieError('MALFORMED_JSON', 'The part "options" is not valid JSON.');
+/** A form has a file and its options; clients may add a few parts of their own. */
+const MOST_PARTS = 20;
+/** The most that the headers of a part may have. */
+const MOST_HEAD_BYTES = 4_096;
+const BOUNDARY = /\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
+
+/** Throws for a form of many parts, or of long headers, which its parser would work on for long without a pause. */
+function requireBoundedForm(body: Buffer, contentType: string): void {
+  const [, quoted, plain] = BOUNDARY.exec(contentType) ?? [];
+  const delimiter = `--${quoted ?? plain ?? ''}`;
+  let parts = 0;
+  for (let at = body.indexOf(delimiter); at !== -1; parts += 1) {
+    const end = body.indexOf('\r\n\r\n', at);
+    if (parts > MOST_PARTS || (end === -1 ? body.length : end) - at > MOST_HEAD_BYTES) {
+      throw new Refusal(
+        400,
+        `The form may have ${MOST_PARTS} parts, with ${MOST_HEAD_BYTES} bytes of headers each.`,
+        'BAD_REQUEST',
+      );
+    }
+    at = end === -1 ? -1 : body.indexOf(`\r\n${delimiter}`, end);
   }
 }
+
+const jsonOf = (text: unknown): unknown =>
+  text === null || text === '' ? {} : parseBoundedJson(String(text));
