@@ -63,7 +63,11 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   const { dir, ratePerSecond, connections, drainMs, drainNoticeMs } = options;
   const policyFile = join(dir, 'policy.yaml');
   await writeFile(policyFile, `default: { rate: ${ratePerSecond}, burst: 1, concurrency: ${connections} }\n`);
-  const settings: Partial<Settings> = { policyFile, allowPrivate: true, drainMs, browserPages: 2 };
+  // Schedules of tenants run every few seconds, so that many runs meet faults.
+  const minScheduleSeconds = 1;
+  const settings: Partial<Settings> = {
+    ...{ policyFile, allowPrivate: true, drainMs, browserPages: 2, minScheduleSeconds },
+  };
   const closers: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const close of closers.splice(0).reverse()) await close();
