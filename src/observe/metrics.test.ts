@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { JOB_KINDS } from '../model/job.ts';
 import type { CountedCompletion } from './metrics/crawl-metrics.ts';
 import type { BrowserFigures, InstallationFigures, MetricSources } from './metrics/sources.ts';
 import { createMetrics } from './metrics.ts';
@@ -119,6 +120,10 @@ describe('metrics', () => {
     expect(await sample(metrics, 'scrapifie_open_breakers')).toBe(1);
     expect(await sample(metrics, 'scrapifie_breaker_changes_total{to="open"}')).toBe(3);
     expect(await sample(metrics, 'scrapifie_breaker_changes_total{to="closed"}')).toBe(1);
+  });
+
+  it.each(JOB_KINDS)('count accepted jobs of the kind %s from the start', async (kind) => {
+    expect(await sample(fresh(), `scrapifie_jobs_accepted_total{kind="${kind}"}`)).toBe(0);
   });
 
   it('time jobs from their acceptance to their end, and those that go on not at all', async () => {

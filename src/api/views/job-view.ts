@@ -4,7 +4,7 @@ import { stopSentence } from '../../jobs/rule-words.ts';
 import type { Waiting } from '../../jobs/waiting.ts';
 import { creditsOf } from '../../model/credits.ts';
 import { defined } from '../../model/defined.ts';
-import { JOB_STATUSES, type Job } from '../../model/job.ts';
+import { JOB_KINDS, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { hideSecrets } from '../../sessions/secret-fields.ts';
 
 const time = z.iso.datetime();
@@ -25,7 +25,7 @@ export const jobLinksSchema = z
 export const jobSchema = z
   .object({
     id: z.string().describe('UUID; later jobs have greater ids.'),
-    kind: z.enum(['scrape', 'batch', 'crawl', 'map']),
+    kind: z.enum(JOB_KINDS),
     status: z.enum(JOB_STATUSES),
     stopReason: z
       .string()

@@ -1,14 +1,17 @@
-import type { JobStatus } from '../../api/types.ts';
+import type { Job, JobStatus } from '../../api/types.ts';
 
-export const STATUSES = [
-  'queued',
-  'running',
-  'completed',
-  'partially_completed',
-  'failed',
-  'cancelled',
-] as const satisfies readonly JobStatus[];
-export const KINDS = ['crawl', 'batch', 'map', 'scrape'] as const;
+/** The keys of an object that has one for each word of the API: a word that is missing does not compile. */
+const wordsOf = <Word extends string>(words: Readonly<Record<Word, true>>) => Object.keys(words) as Word[];
+
+export const STATUSES = wordsOf<JobStatus>({
+  queued: true,
+  running: true,
+  completed: true,
+  partially_completed: true,
+  failed: true,
+  cancelled: true,
+});
+export const KINDS = wordsOf<Job['kind']>({ crawl: true, batch: true, map: true, scrape: true });
 export const PERIODS = ['hour', 'day', 'week', 'month'] as const;
 export const TABS = ['overview', 'pages', 'urls', 'tree', 'exports', 'compare', 'settings'] as const;
 
