@@ -1,4 +1,6 @@
+import { VALUE_TYPES } from '../src/extract/rules/rule-schema.ts';
 import { PAGE_OPTION_NAMES, type PageOptionName, pageOption, storedPlace } from '../src/jobs/page-options.ts';
+import { eventsTo } from '../src/model/event-types.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_TYPES,
@@ -12,6 +14,8 @@ export function dashboardChoices(): string {
     '// Written by scripts/write-docs.ts from the registries of the program. Do not edit.',
     constant('EXPORT_TYPES', 'What an export can hold.', exportTypes()),
     constant('EXPORT_FORMATS', 'How an export can be written, and from what.', exportFormats()),
+    constant('STREAM_EVENTS', 'What a stream of live events tells of.', eventsTo('stream')),
+    constant('VALUE_TYPES', 'What a value that a rule finds can be read as.', VALUE_TYPES),
     constant('PAGE_OPTION_FIELDS', 'How forms ask for the options of a page.', optionFields()),
     constant(
       'STORED_OPTIONS',
@@ -96,7 +100,7 @@ const partsApart = () =>
     ),
   );
 
-function constant(name: string, about: string, entries: readonly object[]): string {
+function constant(name: string, about: string, entries: readonly (object | string)[]): string {
   const lines = entries.map((entry) => `  ${JSON.stringify(entry)},`);
   return [`/** ${about} */`, `export const ${name} = [`, ...lines, '] as const;'].join('\n');
 }

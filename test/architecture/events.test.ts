@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventsTable, webhookEventsTable, withSection } from '../../scripts/docs.ts';
-import { EVENTS, eventsTo } from '../../src/model/event-types.ts';
+import { EVENTS } from '../../src/model/event-types.ts';
 import { readSources } from './sources.ts';
 
 /** Names that stand where an event is written: in calls of the writers, in SQL, and in triggers. */
@@ -54,10 +54,5 @@ describe('the registry of events', () => {
   ])('is what %s lists: else run `npm run docs`', (path, content) => {
     const page = read(path);
     expect(page).toBe(withSection(page, 'events', content));
-  });
-
-  it('is what the stream of the dashboard listens to', () => {
-    const page = read('dashboard/src/app/live-events.tsx');
-    expect(eventsTo('stream').filter((type) => !page.includes(`'${type}'`))).toEqual([]);
   });
 });

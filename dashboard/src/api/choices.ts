@@ -24,6 +24,44 @@ export const EXPORT_FORMATS = [
   {"value":"chunks","label":"Chunks (pieces of texts, a line each)","takes":"pages"},
 ] as const;
 
+/** What a stream of live events tells of. */
+export const STREAM_EVENTS = [
+  "job.created",
+  "job.started",
+  "job.stopping",
+  "job.resumed",
+  "job.completed",
+  "job.partially_completed",
+  "job.failed",
+  "job.cancelled",
+  "page.done",
+  "page.failed",
+  "page.changed",
+  "monitor.changed",
+  "monitor.failed",
+  "monitor.recovered",
+  "schedule.missed",
+  "export.ready",
+  "export.failed",
+  "account.low_credits",
+  "webhook.disabled",
+] as const;
+
+/** What a value that a rule finds can be read as. */
+export const VALUE_TYPES = [
+  "string",
+  "number",
+  "integer",
+  "price",
+  "currency",
+  "date",
+  "url",
+  "email",
+  "phone",
+  "bool",
+  "json",
+] as const;
+
 /** How forms ask for the options of a page. */
 export const PAGE_OPTION_FIELDS = [
   {"group":"fetch","isMain":false,"path":"headers","label":"Request headers","kind":"pairs","hint":"Name: value, one per line.","placeholder":"Accept-Language: de"},

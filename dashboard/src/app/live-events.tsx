@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from 'react';
+import { STREAM_EVENTS } from '../api/choices.ts';
 import { sessionQuery } from '../api/session.ts';
 
 export interface LiveEvent {
@@ -15,28 +16,8 @@ interface Live {
 }
 const LiveContext = createContext<Live>({ isConnected: false, subscribe: () => () => {} });
 
-const TYPES = [
-  'job.created',
-  'job.started',
-  'job.stopping',
-  'job.resumed',
-  'job.completed',
-  'job.partially_completed',
-  'job.failed',
-  'job.cancelled',
-  'page.done',
-  'page.failed',
-  'progress',
-  'export.ready',
-  'export.failed',
-  'page.changed',
-  'monitor.changed',
-  'monitor.failed',
-  'monitor.recovered',
-  'schedule.missed',
-  'account.low_credits',
-  'webhook.disabled',
-];
+/** `progress` is of the stream itself: no event that happened. */
+const TYPES: readonly string[] = [...STREAM_EVENTS, 'progress'];
 
 /** Events are handed on together this often, so that 1,000 a second cost as many renders as 2 a second. */
 const BATCH_MS = 500;

@@ -1,3 +1,5 @@
+import { VALUE_TYPES } from '../../../api/choices.ts';
+
 /** What is taken of a picked element. */
 export interface RuleDraft {
   readonly name: string;
@@ -10,18 +12,8 @@ export interface RuleDraft {
 
 export type Rules = Readonly<Record<string, unknown>>;
 
-export const RULE_TYPES = [
-  'string',
-  'number',
-  'integer',
-  'price',
-  'currency',
-  'date',
-  'url',
-  'email',
-  'phone',
-  'bool',
-];
+/** What an element that was picked can be read as: a text is no JSON to people. */
+export const RULE_TYPES: readonly string[] = VALUE_TYPES.filter((type) => type !== 'json');
 
 /** The shortest rule of docs/rules.md that says it. */
 export function ruleOf({ selector, take, type, isList }: RuleDraft): unknown {
