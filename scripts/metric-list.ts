@@ -21,7 +21,9 @@ const EVERY = 'every process';
 export function listMetrics(): readonly ListedMetric[] {
   const listed: ListedMetric[] = [];
   const record = (of: string) => recorder((metric) => listed.push({ ...metric, of }));
-  createApiMetrics(record(EVERY)).observeUnread(() => 0);
+  const api = createApiMetrics(record(EVERY));
+  api.observeUnread(() => 0);
+  api.observeRequestBytes(() => 0);
   createCrawlMetrics(record(EVERY), 1);
   createWorkMetrics(record(EVERY));
   for (const [of, sources] of Object.entries(SOURCES)) {
