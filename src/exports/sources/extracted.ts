@@ -156,8 +156,8 @@ export async function resultsTable(pages: PageSource, options: ResultOptions): P
   const columns = [
     ...RESULT_COLUMNS,
     ...fieldColumns(fields, 'extracted.'),
-    ...(hasText ? [TEXT_COLUMN] : []),
     column<RecordPage>('warnings', 'string', ({ record }) => warningsOf(record)),
+    ...(hasText ? [TEXT_COLUMN] : []),
   ];
   return {
     ...pageTable(columns, pages, (page) => [recordPage(page)]),
