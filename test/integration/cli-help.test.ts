@@ -92,7 +92,7 @@ describe.each(Object.keys(SHELLS) as (keyof typeof SHELLS)[])('completion in %s'
       .find(({ path }) => path === 'jobs')
       ?.words.map((word) => word.name);
     expect(offered('jobs', '')).toEqual([...(names ?? [])].sort());
-    expect(offered('crawl', '--max-p')).toEqual(['--max-pages', '--max-proxy-bytes', '--max-proxy-tier']);
+    expect(offered('crawl', '--max-pr')).toEqual(['--max-proxy-bytes', '--max-proxy-tier']);
     expect(offered('crawl', '--engine', 'f')).toEqual(['firecrawl', 'flaresolverr']);
     expect(offered('jobs', 'list', '--st')).toEqual(['--status']);
     expect(offered('completion', '')).toEqual(['bash', 'fish', 'zsh']);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endCommands, originOf, startCommand, temporaryFolder } from './cli-command.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
   });
   own = await originOf(server);
   port = Number(new URL(own).port);
-  secret = /API key +(\S+)/.exec(server.stdout())?.[1] ?? '';
+  secret = readFileSync(folder.path('data/api-key'), 'utf8').trim();
   const signIn = await fetch(`${own}/dashboard/session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: own },
