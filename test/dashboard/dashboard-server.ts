@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -39,7 +39,7 @@ export interface ServedDashboard {
 
 type TemporaryFolder = ReturnType<typeof temporaryFolder>;
 
-/** Runs the command of the README, with arguments for the server, and waits until it has printed the link to the dashboard. */
+/** Runs the command of the README, with arguments for the server, and waits until it has named the file with the link to the dashboard. */
 export async function makeRun(args: readonly string[]): Promise<RunningServer> {
   const child = spawn('make', ['run', `ARGS=${args.join(' ')}`], {
     cwd: ROOT,
@@ -53,8 +53,9 @@ export async function makeRun(args: readonly string[]): Promise<RunningServer> {
   const link = await new Promise<string>((resolve, reject) => {
     const onText = (text: string) => {
       printed += text;
-      const [, found] = /^ *Dashboard +(http:\S+)/m.exec(printed) ?? [];
-      if (found !== undefined) resolve(found);
+      // Without a terminal the link is not printed: it would stay in a log.
+      const [, file] = /^ *Dashboard +http:\S+ +\(the link in (.+) signs in once/m.exec(printed) ?? [];
+      if (file !== undefined) resolve(readFileSync(file, 'utf8').trim());
     };
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', onText);
     void ended.then(() => reject(new Error(`The server ended before it was ready: ${printed}`)));
