@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { type ExportFormat, PAGE_FORMATS } from '../src/model/export-registry.ts';
+import { type ExportFormat, PAGE_FORMATS } from '../src/core/model/export-registry.ts';
 import { LAUNCH_ENVIRONMENT, LAUNCH_FLAGS } from './launch.ts';
 import type { Bar, BenchOptions, Part } from './part.ts';
 import { figure, megabytes, spread } from './report.ts';

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ContentHash, HostKey, JobId, UrlKey } from '../src/model/ids.ts';
-import { packRecord } from '../src/model/page-record.ts';
-import type { Store } from '../src/ports/store.ts';
-import { rebuildIndex } from '../src/query/search/keep-index.ts';
-import { createSearches } from '../src/query/search/searches.ts';
+import { rebuildIndex } from '../src/capabilities/query/search/keep-index.ts';
+import { createSearches } from '../src/capabilities/query/search/searches.ts';
+import type { ContentHash, HostKey, JobId, UrlKey } from '../src/core/model/ids.ts';
+import { packRecord } from '../src/core/model/page-record.ts';
+import type { Store } from '../src/core/ports/store.ts';
 import { openSearch } from '../src/wiring/open-search.ts';
 import { openStore } from '../src/wiring/open-store.ts';
 import { OPTIONS } from '../test/contract/store/fixtures.ts';

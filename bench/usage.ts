@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import type { AccountId } from '../src/model/ids.ts';
-import { USAGE_GROUPS } from '../src/ports/credit-store.ts';
+import type { AccountId } from '../src/core/model/ids.ts';
+import { USAGE_GROUPS } from '../src/core/ports/credit-store.ts';
 import { openStore } from '../src/wiring/open-store.ts';
 import type { BenchOptions, Part } from './part.ts';
 import { type StoreUnderTest, withBothStores } from './postgres.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { environmentName, type Role, type Settings } from '../src/config/settings.ts';
-import { makeKeyFile } from '../src/config/vault-keys.ts';
+import { environmentName, type Role, type Settings } from '../src/core/config/settings.ts';
+import { makeKeyFile } from '../src/core/config/vault-keys.ts';
 import { type ReverseProxy, startReverseProxy } from './reverse-proxy.ts';
 import { createRoleProcess, type RoleProcess } from './role-process.ts';
 import { type FleetServers, startServers } from './servers/servers.ts';

@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Role } from '../src/config/settings.ts';
+import type { Role } from '../src/core/config/settings.ts';
 import { restartDelayMs } from './restart-delay.ts';
 import { createServerProcess } from './servers/server-process.ts';
 

@@ -1,5 +1,5 @@
-import { settingsSecretsOf } from '../src/config/secrets.ts';
-import { environmentName, type Settings, settingNames, settingsSchema } from '../src/config/settings.ts';
+import { settingsSecretsOf } from '../src/core/config/secrets.ts';
+import { environmentName, type Settings, settingNames, settingsSchema } from '../src/core/config/settings.ts';
 
 /** Settings that the Helm chart sets itself, by other values, or that only the command line has a use for. */
 const NOT_OF_VALUES: ReadonlySet<keyof Settings> = new Set([

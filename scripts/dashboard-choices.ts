@@ -1,12 +1,17 @@
-import { VALUE_TYPES } from '../src/extract/rules/rule-schema.ts';
-import { PAGE_OPTION_NAMES, type PageOptionName, pageOption, storedPlace } from '../src/jobs/page-options.ts';
-import { eventsTo } from '../src/model/event-types.ts';
+import {
+  PAGE_OPTION_NAMES,
+  type PageOptionName,
+  pageOption,
+  storedPlace,
+} from '../src/capabilities/jobs/page-options.ts';
+import { eventsTo } from '../src/core/model/event-types.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_TYPES,
   exportFormatSpec,
   exportTypeSpec,
-} from '../src/model/export-registry.ts';
+} from '../src/core/model/export-registry.ts';
+import { VALUE_TYPES } from '../src/extract/rules/rule-schema.ts';
 
 /** The lists that forms of the dashboard offer, from the registries of the program: the text of dashboard/src/api/choices.ts. */
 export function dashboardChoices(): string {

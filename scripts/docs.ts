@@ -8,19 +8,19 @@ import {
   sizesTable,
 } from '../bench/capacity/tables.ts';
 import type { CapacityData } from '../bench/capacity.ts';
-import { documentedSettings } from '../src/config/env-example.ts';
-import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
-import { PAGE_OPTION_NAMES, pageOption } from '../src/jobs/page-options.ts';
-import { AUDIT_ACTIONS } from '../src/model/audit-actions.ts';
-import { EVENTS, eventsTo } from '../src/model/event-types.ts';
+import { PAGE_OPTION_NAMES, pageOption } from '../src/capabilities/jobs/page-options.ts';
+import { documentedSettings } from '../src/core/config/env-example.ts';
+import { ERRORS, type ErrorSpec, EXIT } from '../src/core/errors/registry.ts';
+import { AUDIT_ACTIONS } from '../src/core/model/audit-actions.ts';
+import { EVENTS, eventsTo } from '../src/core/model/event-types.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_TYPES,
   exportFormatSpec,
   exportTypeSpec,
   PAGE_TYPE,
-} from '../src/model/export-registry.ts';
-import { QUERY_CATALOGUE, QUERY_SOURCES } from '../src/model/query-fields.ts';
+} from '../src/core/model/export-registry.ts';
+import { QUERY_CATALOGUE, QUERY_SOURCES } from '../src/core/model/query-fields.ts';
 import { listMetrics } from './metric-list.ts';
 import { optionRows, WITHOUT_FIELD } from './option-names.ts';
 

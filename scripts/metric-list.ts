@@ -1,9 +1,9 @@
 import { Counter, Histogram, Registry } from 'prom-client';
-import { createApiMetrics } from '../src/observe/metrics/api-metrics.ts';
-import { createCrawlMetrics } from '../src/observe/metrics/crawl-metrics.ts';
-import type { MetricMakers } from '../src/observe/metrics/makers.ts';
-import { addSources, type MetricSources } from '../src/observe/metrics/sources.ts';
-import { createWorkMetrics } from '../src/observe/metrics/work-metrics.ts';
+import { createApiMetrics } from '../src/core/observe/metrics/api-metrics.ts';
+import { createCrawlMetrics } from '../src/core/observe/metrics/crawl-metrics.ts';
+import type { MetricMakers } from '../src/core/observe/metrics/makers.ts';
+import { addSources, type MetricSources } from '../src/core/observe/metrics/sources.ts';
+import { createWorkMetrics } from '../src/core/observe/metrics/work-metrics.ts';
 
 /** One metric of `/metrics`, as docs/metrics.md lists it. */
 export interface ListedMetric {

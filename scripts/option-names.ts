@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import {
+  crawlRequestSchema,
+  mapRequestSchema,
+  scrapeRequestSchema,
+} from '../src/capabilities/jobs/job-request.ts';
 import { MAP_FLAG_OF } from '../src/cli/commands/map.ts';
 import { SCRAPE_FLAG_OF } from '../src/cli/commands/scrape.ts';
 import { CRAWL_FLAG_OF } from '../src/cli/crawl/crawl-request.ts';
-import { crawlRequestSchema, mapRequestSchema, scrapeRequestSchema } from '../src/jobs/job-request.ts';
 
 /** The commands that stand for a request of the API, each with its schema and the flags of its fields. */
 export const COMMANDS: Readonly<

@@ -2,8 +2,8 @@ import { Console } from 'node:console';
 import { describeFailure } from './cli/failure.ts';
 import { prepareOutput } from './cli/output/standard-output.ts';
 import { run } from './cli/program.ts';
-import { keepThreadLimits } from './config/thread-memory.ts';
-import { EXIT } from './errors/registry.ts';
+import { keepThreadLimits } from './core/config/thread-memory.ts';
+import { EXIT } from './core/errors/registry.ts';
 import { createShell } from './wiring/shell.ts';
 
 keepThreadLimits();

@@ -8,7 +8,7 @@ const [given = '', ...args] = process.argv.slice(2);
 const file = relative(resolve(import.meta.dirname, '..'), resolve(given));
 if (!existsSync(file)) {
   console.error(
-    `There is no file ${given}. FILE is the path of a test file, such as src/politeness/gate.test.ts.`,
+    `There is no file ${given}. FILE is the path of a test file, such as src/crawl/politeness/gate.test.ts.`,
   );
   process.exit(2);
 }

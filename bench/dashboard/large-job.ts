@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { draftCrawl } from '../../src/capabilities/jobs/job-draft.ts';
+import { createJobIds } from '../../src/capabilities/jobs/job-id.ts';
+import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import type { NewTask, Task } from '../../src/core/model/task.ts';
+import type { Completion, HostLease } from '../../src/core/ports/store.ts';
+import { createCanonicalizer } from '../../src/crawl/frontier/canonical.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
-import { createCanonicalizer } from '../../src/frontier/canonical.ts';
-import { draftCrawl } from '../../src/jobs/job-draft.ts';
-import { createJobIds } from '../../src/jobs/job-id.ts';
-import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
-import type { NewTask, Task } from '../../src/model/task.ts';
-import type { Completion, HostLease } from '../../src/ports/store.ts';
 
 const ORIGIN = 'https://large.example';
 /** Pages that one page leads to. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { ExportPage, PageSource } from '../../src/exports/table/export-page.ts';
-import { readRecord } from '../../src/jobs/page-result.ts';
-import type { AccountId, ContentHash, JobId, JobSeq, TaskId } from '../../src/model/ids.ts';
-import type { Job } from '../../src/model/job.ts';
-import type { Page, PageRecord } from '../../src/model/page.ts';
-import { packRecord } from '../../src/model/page-record.ts';
+import type { ExportPage, PageSource } from '../../src/capabilities/exports/table/export-page.ts';
+import { readRecord } from '../../src/capabilities/jobs/page-result.ts';
+import type { AccountId, ContentHash, JobId, JobSeq, TaskId } from '../../src/core/model/ids.ts';
+import type { Job } from '../../src/core/model/job.ts';
+import type { Page, PageRecord } from '../../src/core/model/page.ts';
+import { packRecord } from '../../src/core/model/page-record.ts';
 import { OPTIONS } from '../../test/contract/store/fixtures.ts';
 
 export const JOB = {

@@ -1,8 +1,8 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { keepThreadLimits, startSmallThread } from '../../src/config/thread-memory.ts';
-import { EXPORT_THREAD } from '../../src/exports/export-worker.ts';
-import { loadWriter } from '../../src/exports/formats.ts';
-import { type ExportFormat, PAGE_FORMATS } from '../../src/model/export-registry.ts';
+import { EXPORT_THREAD } from '../../src/capabilities/exports/export-worker.ts';
+import { loadWriter } from '../../src/capabilities/exports/formats.ts';
+import { keepThreadLimits, startSmallThread } from '../../src/core/config/thread-memory.ts';
+import { type ExportFormat, PAGE_FORMATS } from '../../src/core/model/export-registry.ts';
 import { CREATED_AT, JOB, pagesOf } from './pages.ts';
 import { tableOf } from './rows.ts';
 

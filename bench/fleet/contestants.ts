@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type FleetSize, startFleet } from '../../fleet/fleet.ts';
 import { createRoleProcess, type RoleProcess } from '../../fleet/role-process.ts';
-import { environmentName, type Settings } from '../../src/config/settings.ts';
+import { environmentName, type Settings } from '../../src/core/config/settings.ts';
 import { runChild } from '../child-run.ts';
 import { crawlThroughApi } from './api-crawl.ts';
 import type { JobPerUrl, JobPerUrlAnswer } from './job-per-url.ts';

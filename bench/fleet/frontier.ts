@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { draftCrawl } from '../../src/capabilities/jobs/job-draft.ts';
+import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import type { JobId } from '../../src/core/model/ids.ts';
+import type { HostOffer } from '../../src/core/ports/store.ts';
 import { createQueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
-import { draftCrawl } from '../../src/jobs/job-draft.ts';
-import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
-import type { JobId } from '../../src/model/ids.ts';
-import type { HostOffer } from '../../src/ports/store.ts';
 import { randomFrom } from '../../test/site/random.ts';
 import type { FrontierAnswer } from '../growth/frontier.ts';
 import { forkFrontier } from '../growth/frontier-child.ts';

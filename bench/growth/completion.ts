@@ -1,6 +1,6 @@
-import type { NewPage } from '../../src/model/page.ts';
-import type { NewTask, Task } from '../../src/model/task.ts';
-import type { Completion, HostLease } from '../../src/ports/store.ts';
+import type { NewPage } from '../../src/core/model/page.ts';
+import type { NewTask, Task } from '../../src/core/model/task.ts';
+import type { Completion, HostLease } from '../../src/core/ports/store.ts';
 import { randomFrom } from '../../test/site/random.ts';
 
 function randomBytes(length: number): Uint8Array {

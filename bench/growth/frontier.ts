@@ -3,12 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { draftCrawl } from '../../src/capabilities/jobs/job-draft.ts';
+import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import type { JobId } from '../../src/core/model/ids.ts';
+import type { Completion, HostLease, Store } from '../../src/core/ports/store.ts';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
-import { draftCrawl } from '../../src/jobs/job-draft.ts';
-import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
-import type { JobId } from '../../src/model/ids.ts';
-import type { Completion, HostLease, Store } from '../../src/ports/store.ts';
 import { randomFrom } from '../../test/site/random.ts';
 import { completionOf } from './completion.ts';
 import { createWorld } from './world.ts';

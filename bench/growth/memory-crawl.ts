@@ -1,9 +1,10 @@
 // One crawl in this process, which looks at its own memory while it goes on. usage: node memory-crawl.ts URL FOLDER
-import { loadSettings } from '../../src/config/load.ts';
-import { keepThreadLimits } from '../../src/config/thread-memory.ts';
-import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
-import { createLogger } from '../../src/observe/logger.ts';
-import { createMetrics } from '../../src/observe/metrics.ts';
+
+import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import { loadSettings } from '../../src/core/config/load.ts';
+import { keepThreadLimits } from '../../src/core/config/thread-memory.ts';
+import { createLogger } from '../../src/core/observe/logger.ts';
+import { createMetrics } from '../../src/core/observe/metrics.ts';
 import { openPlatform } from '../../src/wiring/platform.ts';
 
 const CONCURRENCY = 64;

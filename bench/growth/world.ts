@@ -1,6 +1,6 @@
-import { createCanonicalizer } from '../../src/frontier/canonical.ts';
-import type { HostKey, TaskId } from '../../src/model/ids.ts';
-import type { NewTask } from '../../src/model/task.ts';
+import type { HostKey, TaskId } from '../../src/core/model/ids.ts';
+import type { NewTask } from '../../src/core/model/task.ts';
+import { createCanonicalizer } from '../../src/crawl/frontier/canonical.ts';
 
 /** What a crawl of many sites finds: pages whose links mostly stay on their own site. */
 export interface World {

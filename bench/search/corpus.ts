@@ -1,4 +1,4 @@
-import type { PageRecord } from '../../src/model/page.ts';
+import type { PageRecord } from '../../src/core/model/page.ts';
 
 const VOCABULARY = 50_000;
 const WORDS_PER_PAGE = 600;

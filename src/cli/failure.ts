@@ -1,4 +1,4 @@
-import { asScrapifieError, isScrapifieError } from '../errors/scrapifie-error.ts';
+import { asScrapifieError, isScrapifieError } from '../core/errors/scrapifie-error.ts';
 
 /** `error CODE: message`, for people and for scripts that look for the code. A stack only where debugging is on. */
 export function describeFailure(error: unknown, environment: NodeJS.ProcessEnv): string {

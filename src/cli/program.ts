@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
-import { nearestName } from '../config/nearest-name.ts';
-import { EXIT } from '../errors/registry.ts';
-import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { nearestName } from '../core/config/nearest-name.ts';
+import { EXIT } from '../core/errors/registry.ts';
+import { asScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import { applyDefaults } from './defaults/option-defaults.ts';
 import { describeFailure } from './failure.ts';
 import { HELP_STYLE } from './output/help.ts';

@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
-import { guarded } from '../errors/guarded.ts';
+import { guarded } from '../core/errors/guarded.ts';
 import type { Engine } from './engine.ts';
 
 /**

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import iconv from 'iconv-lite';
 import { guessUtf16 } from '../extract/documents/utf16.ts';
-import { BoundedMap } from '../model/bounded-map.ts';
-import { ownString } from '../model/own-memory.ts';
+import { BoundedMap } from '../lib/bounded-map.ts';
+import { ownString } from '../lib/own-memory.ts';
 import { guessCharset } from './guess-charset.ts';
 
 export interface DecodedText {

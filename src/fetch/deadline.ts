@@ -1,5 +1,5 @@
-import { guarded } from '../errors/guarded.ts';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { guarded } from '../core/errors/guarded.ts';
+import { isScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error.ts';
 
 /** The time limit of one attempt. Its clock can be stopped while a caller decides. */
 export class Deadline {

@@ -1,8 +1,8 @@
-import type { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { EngineName } from '../model/attempt.ts';
-import type { Identity } from '../model/identity.ts';
-import type { ProxyEndpoint } from '../model/proxy.ts';
-import type { BrowserStorage, RenderExtra, RenderWish } from '../model/render.ts';
+import type { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { EngineName } from '../core/model/attempt.ts';
+import type { Identity } from '../core/model/identity.ts';
+import type { ProxyEndpoint } from '../core/model/proxy.ts';
+import type { BrowserStorage, RenderExtra, RenderWish } from '../core/model/render.ts';
 import type { HeldBytes } from './byte-budget.ts';
 import type { CookieJar } from './cookies/cookie-jar.ts';
 

@@ -1,6 +1,6 @@
-import { guarded } from '../errors/guarded.ts';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import { noFreeWorker } from '../model/call-message.ts';
+import { guarded } from '../core/errors/guarded.ts';
+import { isScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import { noFreeWorker } from '../core/model/call-message.ts';
 import type { Engine, FetchRequest } from './engine.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { asScrapifieError } from '../errors/scrapifie-error.ts';
-import { isHostFault, repeatedWithoutCharge } from '../plan/outcome.ts';
+import { asScrapifieError } from '../core/errors/scrapifie-error.ts';
+import { isHostFault, repeatedWithoutCharge } from '../crawl/plan/outcome.ts';
 import { mapError } from './network-errors.ts';
 
 const errno = (code: string) => Object.assign(new Error(`connect ${code}`), { code, errno: -24 });

@@ -1,5 +1,10 @@
-import { ERRORS, type ErrorCode } from '../errors/registry.ts';
-import { isOutOfFiles, isScrapifieError, outOfFiles, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ERRORS, type ErrorCode } from '../core/errors/registry.ts';
+import {
+  isOutOfFiles,
+  isScrapifieError,
+  outOfFiles,
+  ScrapifieError,
+} from '../core/errors/scrapifie-error.ts';
 
 /** How far an exchange had come when it failed: the same errno means different things before and after. */
 export type Phase = 'connect' | 'sent';

@@ -1,4 +1,4 @@
-import type { RenderWish } from '../model/render.ts';
+import type { RenderWish } from '../core/model/render.ts';
 import type { FetchRequest, FetchResponse, Rendered } from './engine.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import { defined } from '../model/defined.ts';
+import type { ErrorCode } from '../core/errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import { defined } from '../lib/defined.ts';
 
 /** No browser can be had at the moment, or none is installed. */
 export function browserUnavailable(why: string, cause?: unknown, retryAfterMs?: number): ScrapifieError {

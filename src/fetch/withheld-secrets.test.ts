@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import { requestFor } from './browser/browser.fixture.ts';
 import type { Engine, FetchResponse } from './engine.ts';
 import { holdsSecret, withholdSecrets } from './withheld-secrets.ts';

@@ -1,8 +1,8 @@
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { CapturedXhr } from '../core/model/render.ts';
 import { FRAME_LIMITS } from '../extract/scan/inline-frames.ts';
-import { defined } from '../model/defined.ts';
-import type { CapturedXhr } from '../model/render.ts';
-import { urlPart } from '../model/url-part.ts';
+import { defined } from '../lib/defined.ts';
+import { urlPart } from '../lib/url-part.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered, ResponseHeaders } from './engine.ts';
 
 /** Stands in responses for a secret that the caller must not see. */

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { CrawlRequest } from '../jobs/job-request.ts';
-import type { JobId } from '../model/ids.ts';
+import type { CrawlRequest } from '../capabilities/jobs/job-request.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { JobId } from '../core/model/ids.ts';
 
 const positionSchema = z.object({
   /** Hash of the request that the crawl was begun with, without its limits. */

@@ -1,7 +1,7 @@
-import { createExtraction } from '../jobs/extraction.ts';
-import type { ScrapeResult } from '../jobs/job-reader.ts';
-import type { MapResult } from '../jobs/map-result.ts';
-import type { PageResult } from '../jobs/page-result.ts';
+import { createExtraction } from '../capabilities/jobs/extraction.ts';
+import type { ScrapeResult } from '../capabilities/jobs/job-reader.ts';
+import type { MapResult } from '../capabilities/jobs/map-result.ts';
+import type { PageResult } from '../capabilities/jobs/page-result.ts';
 import { OPENERS } from '../wiring/shell.ts';
 import { type Crawl, type CrawlOptions, createCrawl } from './crawl.ts';
 import {
@@ -22,8 +22,8 @@ import {
  * `openScrapifie` opens one for several calls.
  */
 
-export type { ErrorCode } from '../errors/registry.ts';
-export { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+export type { ErrorCode } from '../core/errors/registry.ts';
+export { isScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error.ts';
 export type { PageDocument } from '../extract/rules/page-document.ts';
 export type { Crawl, CrawlOptions, CrawlSummary } from './crawl.ts';
 export type { CrawledPage, PageHooks, PipelineStep } from './page-hooks.ts';

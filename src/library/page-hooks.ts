@@ -1,9 +1,9 @@
-import type { ErrorCode } from '../errors/registry.ts';
+import type { PageResult } from '../capabilities/jobs/page-result.ts';
+import { rawTextOf } from '../capabilities/jobs/page-result.ts';
+import type { ErrorCode } from '../core/errors/registry.ts';
+import type { Page } from '../core/model/page.ts';
+import type { Blobs } from '../core/ports/blobs.ts';
 import { documentOf, type PageDocument } from '../extract/rules/page-document.ts';
-import type { PageResult } from '../jobs/page-result.ts';
-import { rawTextOf } from '../jobs/page-result.ts';
-import type { Page } from '../model/page.ts';
-import type { Blobs } from '../ports/blobs.ts';
 
 /** A page of a crawl, as the loop, the pipeline and `onPage` get it. */
 export interface CrawledPage<Extracted = Readonly<Record<string, unknown>>>

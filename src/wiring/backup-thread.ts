@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { asScrapifieError } from '../errors/scrapifie-error.ts';
+import { asScrapifieError } from '../core/errors/scrapifie-error.ts';
 import { BACKUP_TOOLS } from './backups.ts';
 import type { BackupThreadAnswer, BackupThreadData } from './scheduled-backups.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BackupBegin, Figures } from '../backup/backup-parts.ts';
-import type { Content } from '../backup/content.ts';
+import type { BackupBegin, Figures } from '../capabilities/backup/backup-parts.ts';
+import type { Content } from '../capabilities/backup/content.ts';
 import type {
   BackupOptions,
   BackupRef,
@@ -10,19 +10,19 @@ import type {
   BackupTools,
   Installation,
   VaultReport,
-} from '../backup/installation.ts';
-import { isSame, loadContent } from '../backup/load-content.ts';
-import { contentOfBackup, verifyBackup } from '../backup/read-backup.ts';
-import { contentOfStore } from '../backup/store-content.ts';
-import { writeBackup } from '../backup/write-backup.ts';
-import { keyFileOf, readVaultKeys, replaceKeyFile, type VaultSettings } from '../config/vault-keys.ts';
+} from '../capabilities/backup/installation.ts';
+import { isSame, loadContent } from '../capabilities/backup/load-content.ts';
+import { contentOfBackup, verifyBackup } from '../capabilities/backup/read-backup.ts';
+import { contentOfStore } from '../capabilities/backup/store-content.ts';
+import { writeBackup } from '../capabilities/backup/write-backup.ts';
+import { createVault } from '../capabilities/sessions/vault.ts';
+import { keyFileOf, readVaultKeys, replaceKeyFile, type VaultSettings } from '../core/config/vault-keys.ts';
+import type { ErrorCode } from '../core/errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { AuditAction } from '../core/model/audit-actions.ts';
+import type { Store } from '../core/ports/store.ts';
 import { bringUpToDate } from '../drivers/store-postgres/postgres-draft.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
-import type { ErrorCode } from '../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { AuditAction } from '../model/audit-actions.ts';
-import type { Store } from '../ports/store.ts';
-import { createVault } from '../sessions/vault.ts';
 import { VERSION } from '../version.ts';
 import { type CopyTarget, openSnapshot, openTarget } from './copy-places.ts';
 import { openBlobs } from './open-blobs.ts';

@@ -1,16 +1,16 @@
-import type { Settings } from '../config/settings.ts';
-import { sweepExportFiles } from '../exports/export-file.ts';
-import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
-import type { SchedulerDeps } from '../jobs/scheduler.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { ExportStore } from '../ports/export-store.ts';
-import type { Files } from '../ports/files.ts';
-import type { SearchIndex } from '../ports/search-index.ts';
-import type { SearchStore } from '../ports/search-store.ts';
-import type { Store } from '../ports/store.ts';
-import { sweepIndex } from '../query/search/keep-index.ts';
-import { applyRetention, purgeAll, type RetentionParts } from '../retention/apply-retention.ts';
-import { deleteAccounts } from '../retention/delete-accounts.ts';
+import { sweepExportFiles } from '../capabilities/exports/export-file.ts';
+import { type BlobSweepParts, sweepBlobs } from '../capabilities/jobs/blob-sweep.ts';
+import type { SchedulerDeps } from '../capabilities/jobs/scheduler.ts';
+import { sweepIndex } from '../capabilities/query/search/keep-index.ts';
+import { applyRetention, purgeAll, type RetentionParts } from '../capabilities/retention/apply-retention.ts';
+import { deleteAccounts } from '../capabilities/retention/delete-accounts.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { ExportStore } from '../core/ports/export-store.ts';
+import type { Files } from '../core/ports/files.ts';
+import type { SearchIndex } from '../core/ports/search-index.ts';
+import type { SearchStore } from '../core/ports/search-store.ts';
+import type { Store } from '../core/ports/store.ts';
 
 interface ExportSweepParts {
   readonly store: Pick<ExportStore, 'knownExports'>;

@@ -1,8 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LoadTarget } from '../backup/load-content.ts';
-import { makeFolder } from '../config/make-folder.ts';
+import type { LoadTarget } from '../capabilities/backup/load-content.ts';
+import { makeFolder } from '../core/config/make-folder.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Blobs } from '../core/ports/blobs.ts';
+import type { StoreSnapshot } from '../core/ports/store-copy.ts';
 import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
 import { createBlobsS3 } from '../drivers/blobs-s3/blobs-s3.ts';
 import { createFilesS3 } from '../drivers/blobs-s3/files-s3.ts';
@@ -14,9 +17,6 @@ import { LOCK_FILE, lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import { SQLITE_MIGRATIONS } from '../drivers/store-sqlite/migrations.ts';
 import { DRAFT_SUFFIX, openSqliteDraft, seededRows } from '../drivers/store-sqlite/sqlite-draft.ts';
 import { openSqliteSnapshot } from '../drivers/store-sqlite/sqlite-snapshot.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Blobs } from '../ports/blobs.ts';
-import type { StoreSnapshot } from '../ports/store-copy.ts';
 import type { BlobsPlace } from './open-blobs.ts';
 import type { StorePlace } from './open-store.ts';
 

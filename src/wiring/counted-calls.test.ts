@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import { countFailures } from './counted-calls.ts';
 
 const failing = (error: Error) => () => Promise.reject(error);

@@ -1,9 +1,9 @@
-import { watchStore } from '../api/health/store-watch.ts';
-import type { ErrorCode } from '../errors/registry.ts';
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { CountedPart, WorkMetrics } from '../observe/metrics/work-metrics.ts';
-import type { Store } from '../ports/store.ts';
+import type { ErrorCode } from '../core/errors/registry.ts';
+import { isScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { CountedPart, WorkMetrics } from '../core/observe/metrics/work-metrics.ts';
+import type { Store } from '../core/ports/store.ts';
+import { watchStore } from '../http/health/store-watch.ts';
 import { type BlobsPlace, type OpenBlobs, openBlobs } from './open-blobs.ts';
 
 type Method = (...values: unknown[]) => unknown;

@@ -1,6 +1,6 @@
-import type { Job } from '../model/job.ts';
-import type { WorkMetrics } from '../observe/metrics/work-metrics.ts';
-import type { Store } from '../ports/store.ts';
+import type { Job } from '../core/model/job.ts';
+import type { WorkMetrics } from '../core/observe/metrics/work-metrics.ts';
+import type { Store } from '../core/ports/store.ts';
 
 /**
  * The store with the ends of jobs counted that no commit of the crawl brings about: a job without a URL to fetch, one

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { asScrapifieError } from '../errors/scrapifie-error.ts';
-import { writeExport } from '../exports/write-export.ts';
-import type { ExportProgress } from '../ports/export-store.ts';
+import { writeExport } from '../capabilities/exports/write-export.ts';
+import { asScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { ExportProgress } from '../core/ports/export-store.ts';
 import type { ExportThreadData, ExportThreadMessage } from './open-exports.ts';
 import { openFiles } from './open-files.ts';
 import { openStorage } from './storage.ts';

@@ -1,6 +1,6 @@
-import { budgetFiles, openFileLimit, RAISE_OPEN_FILES } from '../config/open-files.ts';
-import type { Settings } from '../config/settings.ts';
-import type { Logger } from '../observe/logger.ts';
+import { budgetFiles, openFileLimit, RAISE_OPEN_FILES } from '../core/config/open-files.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { Logger } from '../core/observe/logger.ts';
 
 /** The settings with as many connections of clients and fetches as the process may have open at once. */
 export function withinOpenFiles(settings: Settings, logger: Logger): Settings {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const PLATFORM = fileURLToPath(new URL('./platform.ts', import.meta.url));
-const API = fileURLToPath(new URL('../api/api.ts', import.meta.url));
+const API = fileURLToPath(new URL('../http/api.ts', import.meta.url));
 
 test('packages that few installations need are not loaded with the program', async () => {
   const script = `

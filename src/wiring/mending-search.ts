@@ -1,7 +1,7 @@
-import type { Logger } from '../observe/logger.ts';
-import type { Search } from '../ports/search-index.ts';
-import type { SearchStore } from '../ports/search-store.ts';
-import { rebuildIndex } from '../query/search/keep-index.ts';
+import { rebuildIndex } from '../capabilities/query/search/keep-index.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { Search } from '../core/ports/search-index.ts';
+import type { SearchStore } from '../core/ports/search-store.ts';
 import { openSearch, type SearchPlaceSettings } from './open-search.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises';
-import type { Settings } from '../config/settings.ts';
-import type { MetricSources, WaitingWork } from '../observe/metrics/sources.ts';
-import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
-import type { KnownProcess } from '../ports/bus.ts';
-import type { Queue } from '../ports/queue.ts';
-import type { Store } from '../ports/store.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { MetricSources, WaitingWork } from '../core/observe/metrics/sources.ts';
+import type { KnownProcess } from '../core/ports/bus.ts';
+import type { Queue } from '../core/ports/queue.ts';
+import type { Store } from '../core/ports/store.ts';
+import type { PoolFigures } from '../crawl/plan/proxies/pool-figures.ts';
 import { VERSION } from '../version.ts';
 import type { Crawler } from './crawler.ts';
 import type { Browsers } from './open-browsers.ts';

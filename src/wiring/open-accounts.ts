@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Settings } from '../config/settings.ts';
-import type { SessionStore } from '../ports/session-store.ts';
-import { type Credentials, createCredentials } from '../sessions/credentials.ts';
-import { createRemoteCredentials } from '../sessions/remote-credentials.ts';
-import { createSessions, type Sessions } from '../sessions/sessions.ts';
-import { openVault, type Vault, type VaultKeys } from '../sessions/vault.ts';
+import { type Credentials, createCredentials } from '../capabilities/sessions/credentials.ts';
+import { createRemoteCredentials } from '../capabilities/sessions/remote-credentials.ts';
+import { createSessions, type Sessions } from '../capabilities/sessions/sessions.ts';
+import { openVault, type Vault, type VaultKeys } from '../capabilities/sessions/vault.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { keyFileOf, readVaultKeys, withVaultKeys } from '../core/config/vault-keys.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { SessionStore } from '../core/ports/session-store.ts';
+import type { Store } from '../core/ports/store.ts';
 
 /** What accounts keep besides jobs: their sessions, and what they log in with. */
 export interface Accounts {
@@ -32,4 +35,19 @@ export function openAccounts(settings: AccountSettings, store: SessionStore, now
     credentials: createCredentials({ store, vault, service, now }),
     close: async () => service?.close(),
   };
+}
+
+/** The settings with the keys of the vault; the log names the file of a key that was made now. */
+export async function withOwnVaultKey(
+  given: Settings,
+  store: Pick<Store, 'hasSealed'>,
+  logger: Logger,
+): Promise<Settings> {
+  const hadKey = readVaultKeys(given).vaultKey !== undefined;
+  const settings = await withVaultKeys(given, () => store.hasSealed());
+  if (!hadKey && settings.vaultKey !== undefined) {
+    const details = { path: keyFileOf(given) };
+    logger.info(details, 'vault: a key was made; keep a copy of it, apart from copies of the data folder');
+  }
+  return settings;
 }

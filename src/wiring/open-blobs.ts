@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { makeFolder } from '../config/make-folder.ts';
-import type { Settings } from '../config/settings.ts';
+import { makeFolder } from '../core/config/make-folder.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { isScrapifieError, type ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Blobs } from '../core/ports/blobs.ts';
 import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
 import type { BlobsS3 } from '../drivers/blobs-s3/blobs-s3.ts';
-import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
-import { createSteadyClock } from '../model/steady-clock.ts';
-import type { Blobs } from '../ports/blobs.ts';
+import { createSteadyClock } from '../lib/steady-clock.ts';
 
 /** Where bodies are kept. Plain data: it travels to the threads that read pages, each of which opens its own. */
 export type BlobsPlace = Pick<Settings, 'dataDir' | 'databaseUrl' | 's3Url' | 'spillBytes'>;

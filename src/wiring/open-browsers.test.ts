@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { settingsSchema } from '../config/settings.ts';
+import { settingsSchema } from '../core/config/settings.ts';
+import { createLogger } from '../core/observe/logger.ts';
 import { cdpPort } from '../fetch/browser/remote.fixture.ts';
 import { codeOfFailure, get, serve, textOf } from '../fetch/http/loopback.fixture.ts';
-import { createLogger } from '../observe/logger.ts';
 import { limitsFor, openBrowsers } from './open-browsers.ts';
 
 const logger = createLogger({ level: 'silent' });

@@ -1,6 +1,9 @@
-import { searchEnvironment } from '../config/search-environment.ts';
-import type { Settings } from '../config/settings.ts';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { searchEnvironment } from '../core/config/search-environment.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { isScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { BrowserFigures } from '../core/observe/metrics/sources.ts';
+import type { SolverFigures } from '../core/ports/captcha.ts';
 import { type FoundBrowser, findBrowser, isExecutable } from '../fetch/browser/pool/find-browser.ts';
 import { mostBytesFor, renderLimitsFor, withMemoryLimits } from '../fetch/browser/pool/memory-budget.ts';
 import { type BrowserHealth, HEALTHY } from '../fetch/browser/pool/pool-health.ts';
@@ -9,9 +12,6 @@ import { thisMachine } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { type Confinement, refusalOf } from '../fetch/render-process/confinement.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { BrowserFigures } from '../observe/metrics/sources.ts';
-import type { SolverFigures } from '../ports/captcha.ts';
 import { confineBrowsers, type LaneLimits, openRenderLanes, type RenderLanes } from './render-lanes.ts';
 import { RenderTally } from './render-tally.ts';
 

@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { FIRECRAWL_MESSAGES } from '../compat/firecrawl/webhook-message.ts';
-import type { Settings } from '../config/settings.ts';
-import type { Deliverers } from '../deliver/deliverer.ts';
-import { createDeliveries, type Deliveries } from '../deliver/deliveries.ts';
-import { createMailer } from '../deliver/mailer.ts';
-import { ATTEMPT_MS, SENDER_HEADERS } from '../deliver/send-attempt.ts';
+import { createJobReader } from '../capabilities/jobs/job-reader.ts';
+import type { Vault } from '../capabilities/sessions/vault.ts';
+import type { Deliverers } from '../capabilities/webhooks/deliverer.ts';
+import { createDeliveries, type Deliveries } from '../capabilities/webhooks/deliveries.ts';
+import { createMailer } from '../capabilities/webhooks/mailer.ts';
+import { ATTEMPT_MS, SENDER_HEADERS } from '../capabilities/webhooks/send-attempt.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { Metrics } from '../core/observe/metrics.ts';
+import type { Blobs } from '../core/ports/blobs.ts';
+import type { Bus } from '../core/ports/bus.ts';
+import type { Store } from '../core/ports/store.ts';
 import { createHttpEngine } from '../fetch/http/http-engine.ts';
 import { siteOwnerContact, userAgentFor } from '../fetch/user-agent.ts';
-import { createJobReader } from '../jobs/job-reader.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import type { Blobs } from '../ports/blobs.ts';
-import type { Bus } from '../ports/bus.ts';
-import type { Store } from '../ports/store.ts';
-import type { Vault } from '../sessions/vault.ts';
+import { FIRECRAWL_MESSAGES } from '../http/compat/firecrawl/webhook-message.ts';
 import { VERSION } from '../version.ts';
 
 export interface DeliveryParts {

@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { FilePlace } from '../backup/installation.ts';
-import type { Settings } from '../config/settings.ts';
-import { startSmallThread } from '../config/thread-memory.ts';
-import { guarded, listen, listenOnce } from '../errors/guarded.ts';
-import type { ErrorCode } from '../errors/registry.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { targetPlace } from '../exports/export-places.ts';
+import type { FilePlace } from '../capabilities/backup/installation.ts';
+import { targetPlace } from '../capabilities/exports/export-places.ts';
 import {
   createExportWorker,
   EXPORT_THREAD,
   type ExportWorker,
   type MakeExport,
-} from '../exports/export-worker.ts';
-import type { Export } from '../model/export.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import type { Bus } from '../ports/bus.ts';
-import type { ExportEnd, ExportProgress } from '../ports/export-store.ts';
-import type { Files } from '../ports/files.ts';
-import type { Store } from '../ports/store.ts';
+} from '../capabilities/exports/export-worker.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { startSmallThread } from '../core/config/thread-memory.ts';
+import { guarded, listen, listenOnce } from '../core/errors/guarded.ts';
+import type { ErrorCode } from '../core/errors/registry.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Export } from '../core/model/export.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { Metrics } from '../core/observe/metrics.ts';
+import type { Bus } from '../core/ports/bus.ts';
+import type { ExportEnd, ExportProgress } from '../core/ports/export-store.ts';
+import type { Files } from '../core/ports/files.ts';
+import type { Store } from '../core/ports/store.ts';
 import type { BlobsPlace } from './open-blobs.ts';
 import { openFiles } from './open-files.ts';
 import type { StorePlace } from './open-store.ts';

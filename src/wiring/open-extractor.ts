@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { PageReader } from '../pages/page-reading.ts';
-import { createReaderPool } from '../pages/reader-pool.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { PageReader } from '../crawl/read/page-reading.ts';
+import { createReaderPool } from '../crawl/read/reader-pool.ts';
 import type { PageThreadData } from './page-thread.ts';
 
 /** The entry of the threads that read pages. */

@@ -1,6 +1,6 @@
-import type { FilePlace } from '../backup/installation.ts';
+import type { FilePlace } from '../capabilities/backup/installation.ts';
+import type { Files } from '../core/ports/files.ts';
 import { createFilesFs } from '../drivers/files-fs/files-fs.ts';
-import type { Files } from '../ports/files.ts';
 
 /** Files in a folder, or in an object store, whose client is loaded with the first of them. */
 export async function openFiles(place: FilePlace): Promise<Files> {

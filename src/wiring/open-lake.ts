@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { filePlaceOf } from '../backup/backup-ref.ts';
-import type { FilePlace } from '../backup/installation.ts';
-import type { Settings } from '../config/settings.ts';
+import { filePlaceOf } from '../capabilities/backup/backup-ref.ts';
+import type { FilePlace } from '../capabilities/backup/installation.ts';
+import { createLakeEncoder } from '../capabilities/lake/lake-encoder.ts';
+import { createLakeKeeper, type LakeKeeper } from '../capabilities/lake/lake-keeper.ts';
+import type { LakeParts } from '../capabilities/lake/lake-parts.ts';
+import { createLakeReader, type LakeReader } from '../capabilities/lake/lake-reader.ts';
+import { createLakeCopies } from '../capabilities/query/sql/lake-copies.ts';
+import { createSqlQueries, type SqlQueries } from '../capabilities/query/sql/sql-queries.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { LakeFiles } from '../core/ports/lake-files.ts';
+import type { Queue } from '../core/ports/queue.ts';
+import type { Store } from '../core/ports/store.ts';
 import { createLakeS3 } from '../drivers/blobs-s3/lake-s3.ts';
 import { createLakeFs } from '../drivers/lake-fs/lake-fs.ts';
-import { createLakeEncoder } from '../lake/lake-encoder.ts';
-import { createLakeKeeper, type LakeKeeper } from '../lake/lake-keeper.ts';
-import type { LakeParts } from '../lake/lake-parts.ts';
-import { createLakeReader, type LakeReader } from '../lake/lake-reader.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { LakeFiles } from '../ports/lake-files.ts';
-import type { Queue } from '../ports/queue.ts';
-import type { Store } from '../ports/store.ts';
-import { createLakeCopies } from '../query/sql/lake-copies.ts';
-import { createSqlQueries, type SqlQueries } from '../query/sql/sql-queries.ts';
 
 export type LakeSettings = Pick<
   Settings,

@@ -1,13 +1,13 @@
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { type Logger, levelOfError } from '../core/observe/logger.ts';
+import type { WorkMetrics } from '../core/observe/metrics/work-metrics.ts';
+import type { Bus } from '../core/ports/bus.ts';
+import type { Limits } from '../core/ports/limits.ts';
+import type { Queue } from '../core/ports/queue.ts';
+import type { RedisFacts } from '../core/ports/server-facts.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
 import { createLimitsLocal } from '../drivers/limits-local/limits-local.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
-import { type Logger, levelOfError } from '../observe/logger.ts';
-import type { WorkMetrics } from '../observe/metrics/work-metrics.ts';
-import type { Bus } from '../ports/bus.ts';
-import type { Limits } from '../ports/limits.ts';
-import type { Queue } from '../ports/queue.ts';
-import type { RedisFacts } from '../ports/server-facts.ts';
 
 /** The clients of Redis are loaded where there is one: they are a fifth of all code that a process would load. */
 const redisDrivers = async () => ({

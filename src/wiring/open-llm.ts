@@ -1,11 +1,11 @@
-import type { Settings } from '../config/settings.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { pageOptionsFor } from '../frontier/routes.ts';
-import { createLlm, type Llm } from '../llm/llm.ts';
-import { createMemoryCache } from '../llm/llm-cache.ts';
-import type { PageOptions } from '../model/job.ts';
-import { withLlm } from '../pages/llm-reader.ts';
-import type { PageReader } from '../pages/page-reading.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { PageOptions } from '../core/model/job.ts';
+import { pageOptionsFor } from '../crawl/frontier/routes.ts';
+import { createLlm, type Llm } from '../crawl/llm/llm.ts';
+import { createMemoryCache } from '../crawl/llm/llm-cache.ts';
+import { withLlm } from '../crawl/read/llm-reader.ts';
+import type { PageReader } from '../crawl/read/page-reading.ts';
 
 type LlmSettings = Pick<Settings, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmMaxInputTokens'> &
   Partial<Pick<Settings, 'replay'>>;

@@ -1,4 +1,5 @@
-import type { PluginPart } from '../config/plugin-part.ts';
+import type { PluginPart } from '../core/config/plugin-part.ts';
+import type { EngineOffer } from '../crawl/plan/ladder/possible-methods.ts';
 import type { Engine } from '../fetch/engine.ts';
 import {
   createPluginEngine,
@@ -6,7 +7,6 @@ import {
   type PluginEngineOptions,
 } from '../fetch/plugin/plugin-engine.ts';
 import { withholdSecrets } from '../fetch/withheld-secrets.ts';
-import type { EngineOffer } from '../plan/ladder/possible-methods.ts';
 
 /** Engines of plug-ins by their full names. */
 export type PluginEngines = ReadonlyMap<PluginPart, EnginePlugin>;

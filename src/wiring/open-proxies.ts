@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Settings } from '../config/settings.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import { PROXY_TIERS, type ProxyTier } from '../core/model/proxy.ts';
+import { parseProxyFile, withListedProxies } from '../crawl/plan/proxies/proxy-file.ts';
+import { ProxyPool } from '../crawl/plan/proxies/proxy-pool.ts';
 import { createProxyHealth } from '../fetch/proxy/proxy-health.ts';
-import { PROXY_TIERS, type ProxyTier } from '../model/proxy.ts';
-import { parseProxyFile, withListedProxies } from '../plan/proxies/proxy-file.ts';
-import { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 
 export interface OpenProxies {
   /** Null: none are set up. */

@@ -1,17 +1,21 @@
-import { createDiffLane, type DiffLane } from '../compare/diff-lane.ts';
-import { exportsAtJobEnd } from '../exports/job-end-exports.ts';
-import type { LakeReader } from '../lake/lake-reader.ts';
-import type { ReaderName } from '../model/derived.ts';
-import { createDecideLane, type DecideLane } from '../monitors/decide-lane.ts';
-import type { Logger } from '../observe/logger.ts';
-import { createLoopShare } from '../observe/loop-watch.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import type { Blobs } from '../ports/blobs.ts';
-import type { Bus } from '../ports/bus.ts';
-import type { SearchIndex } from '../ports/search-index.ts';
-import type { Store } from '../ports/store.ts';
-import { createSearchReader } from '../query/search/search-reader.ts';
-import { createEventReader, type EventReader, type EventReaderDeps } from '../readers/event-reader.ts';
+import { createDiffLane, type DiffLane } from '../capabilities/compare/diff-lane.ts';
+import { exportsAtJobEnd } from '../capabilities/exports/job-end-exports.ts';
+import type { LakeReader } from '../capabilities/lake/lake-reader.ts';
+import { createDecideLane, type DecideLane } from '../capabilities/monitors/decide-lane.ts';
+import { createSearchReader } from '../capabilities/query/search/search-reader.ts';
+import {
+  createEventReader,
+  type EventReader,
+  type EventReaderDeps,
+} from '../capabilities/readers/event-reader.ts';
+import type { ReaderName } from '../core/model/derived.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import { createLoopShare } from '../core/observe/loop-watch.ts';
+import type { Metrics } from '../core/observe/metrics.ts';
+import type { Blobs } from '../core/ports/blobs.ts';
+import type { Bus } from '../core/ports/bus.ts';
+import type { SearchIndex } from '../core/ports/search-index.ts';
+import type { Store } from '../core/ports/store.ts';
 
 export interface ReaderParts {
   readonly store: Store;
@@ -56,7 +60,7 @@ const partsOf = (
     snapshots: {
       isBusy,
       apply: lazily(async () => {
-        const { createSnapshotReader } = await import('../snapshots/snapshot-reader.ts');
+        const { createSnapshotReader } = await import('../capabilities/snapshots/snapshot-reader.ts');
         return createSnapshotReader({ store, blobs, logger }).apply;
       }),
     },
@@ -66,8 +70,8 @@ const partsOf = (
     monitors: {
       follows: 'snapshots',
       apply: lazily(async () => {
-        const { createMonitorReader } = await import('../monitors/monitor-reader.ts');
-        const { createPageComparer } = await import('../compare/page-comparer.ts');
+        const { createMonitorReader } = await import('../capabilities/monitors/monitor-reader.ts');
+        const { createPageComparer } = await import('../capabilities/compare/page-comparer.ts');
         const comparer = createPageComparer(blobs, lane);
         return createMonitorReader({ store, comparer, lane: decideLane, metrics });
       }),

@@ -1,16 +1,16 @@
-import type { RendererAway } from '../attempts/fetch-resources.ts';
-import type { Settings } from '../config/settings.ts';
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { createCallSeal } from '../capabilities/sessions/vault.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { isScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { Blobs } from '../core/ports/blobs.ts';
+import type { Queue } from '../core/ports/queue.ts';
+import type { RendererAway } from '../crawl/host/fetch-resources.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { limitConcurrency } from '../fetch/limited-engines.ts';
 import { createParcels } from '../fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../fetch/remote/remote-engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { sealCalls } from '../fetch/remote/sealed-calls.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Blobs } from '../ports/blobs.ts';
-import type { Queue } from '../ports/queue.ts';
-import { createCallSeal } from '../sessions/vault.ts';
 import { type Browsers, openBrowsers } from './open-browsers.ts';
 
 /** The renderers of this process: browsers of its own, or the render workers of the fleet. */

@@ -1,8 +1,8 @@
+import { createIdentities } from '../crawl/plan/identity/identities.ts';
+import type { Ability, Installation } from '../crawl/plan/ladder/possible-methods.ts';
 import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import { proxyEndpointFromUrl } from '../fetch/proxy/own-proxy.ts';
 import { openReplayEngine } from '../fetch/replay/replay-engine.ts';
-import { createIdentities } from '../plan/identity/identities.ts';
-import type { Ability, Installation } from '../plan/ladder/possible-methods.ts';
 import {
   type FetchResourcesParts,
   type OpenFetchResources,

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Settings } from '../config/settings.ts';
-import { listen } from '../errors/guarded.ts';
-import type { ErrorCode } from '../errors/registry.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Search } from '../ports/search-index.ts';
-import type { FoundPage, SearchablePage } from '../ports/search-store.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { listen } from '../core/errors/guarded.ts';
+import type { ErrorCode } from '../core/errors/registry.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Search } from '../core/ports/search-index.ts';
+import type { FoundPage, SearchablePage } from '../core/ports/search-store.ts';
 import type { BlobsPlace } from './open-blobs.ts';
 
 export type SearchPlaceSettings = Pick<Settings, 'dataDir' | 'databaseUrl'> &

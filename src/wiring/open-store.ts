@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../config/make-folder.ts';
-import type { Settings } from '../config/settings.ts';
+import { makeFolder } from '../core/config/make-folder.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { Store } from '../core/ports/store.ts';
 import { createSqliteStore } from '../drivers/store-sqlite/sqlite-store.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Store } from '../ports/store.ts';
 
 /** Loaded where it is used: an installation without PostgreSQL need not load its client and every statement for it. */
 const postgresDriver = () => import('../drivers/store-postgres/postgres-store.ts');

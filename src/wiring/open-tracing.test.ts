@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { startOtlpReceiver } from '../../test/tracing/otlp-receiver.ts';
-import { settingsSchema } from '../config/settings.ts';
-import { createLogger } from '../observe/logger.ts';
-import { activeSpanIds, endWith, isTracing, startSpan } from '../tracing/tracing.ts';
+import { settingsSchema } from '../core/config/settings.ts';
+import { createLogger } from '../core/observe/logger.ts';
+import { activeSpanIds, endWith, isTracing, startSpan } from '../core/tracing/tracing.ts';
 import { openTracing } from './open-tracing.ts';
 
 function recordLog() {

@@ -1,10 +1,10 @@
 import { context, DiagLogLevel, diag } from '@opentelemetry/api';
-import { readPairs } from '../config/name-value-list.ts';
-import type { Settings } from '../config/settings.ts';
-import { within } from '../model/time-limit.ts';
-import type { Logger } from '../observe/logger.ts';
-import { receiverUrl } from '../tracing/receiver-url.ts';
-import { setTracing } from '../tracing/tracing.ts';
+import { readPairs } from '../core/config/name-value-list.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import { receiverUrl } from '../core/tracing/receiver-url.ts';
+import { setTracing } from '../core/tracing/tracing.ts';
+import { within } from '../lib/time-limit.ts';
 import { VERSION } from '../version.ts';
 
 /** The sender of this process's spans. */
@@ -72,7 +72,7 @@ async function startSender(
       import('@opentelemetry/otlp-transformer'),
       import('@opentelemetry/resources'),
       import('@opentelemetry/context-async-hooks'),
-      import('../tracing/otlp-exporter.ts'),
+      import('../core/tracing/otlp-exporter.ts'),
     ]);
   const receiver = url.host;
   const exporter = createOtlpExporter({

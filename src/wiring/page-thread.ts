@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { startPageThread } from '../pages/page-thread.ts';
-import type { ThreadData } from '../pages/thread-messages.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import { startPageThread } from '../crawl/read/page-thread.ts';
+import type { ThreadData } from '../crawl/read/thread-messages.ts';
 import { type BlobsPlace, openBlobs } from './open-blobs.ts';
 
 /** The entry of a thread that reads pages: it opens a blob store of its own. */
@@ -23,7 +23,7 @@ const blobs =
 /** Each thread loads the plug-ins for itself, with the first job that may need one. */
 const loadTypes = async () => {
   try {
-    return (await (await import('../plugins/load-plugins.ts')).loadPlugins(given.plugins)).types;
+    return (await (await import('../capabilities/plugins/load-plugins.ts')).loadPlugins(given.plugins)).types;
   } catch (error) {
     // The process has loaded them before it started, so it is something about threads.
     throw new ScrapifieError('PLUGIN_FAILED', `In a thread, ${(error as Error).message}`, { cause: error });

@@ -1,6 +1,6 @@
-import type { Settings } from '../config/settings.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Metrics } from '../observe/metrics.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { Metrics } from '../core/observe/metrics.ts';
 import type { StorePlace } from './open-store.ts';
 
 /** What a process of Scrapifie is opened with. */

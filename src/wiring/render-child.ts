@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { reportListenerErrors } from '../errors/guarded.ts';
+import { reportListenerErrors } from '../core/errors/guarded.ts';
+import { createLogger } from '../core/observe/logger.ts';
+import type { CallHandler } from '../core/ports/queue.ts';
 import { treePids } from '../fetch/browser/pool/process-tree.ts';
 import { createParcels } from '../fetch/remote/parcels.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
 import { becomeUser } from '../fetch/render-process/become-user.ts';
 import { ChildChannel } from '../fetch/render-process/child-channel.ts';
 import type { StartMessage, StateMessage } from '../fetch/render-process/process-messages.ts';
-import { createLogger } from '../observe/logger.ts';
-import type { CallHandler } from '../ports/queue.ts';
 import { createRenderEngines, type RenderEngines } from './render-engines.ts';
 
 /**

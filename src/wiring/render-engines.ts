@@ -1,4 +1,6 @@
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { BrowserFigures } from '../core/observe/metrics/sources.ts';
+import type { CaptchaSolver } from '../core/ports/captcha.ts';
 import { createBrowserEngine } from '../fetch/browser/browser-engine.ts';
 import {
   type BrowserRuntime,
@@ -14,8 +16,6 @@ import type { RenderName } from '../fetch/remote/render-message.ts';
 import { createStealthEngine } from '../fetch/stealth/stealth-engine.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';
 import { withholdSecrets } from '../fetch/withheld-secrets.ts';
-import type { BrowserFigures } from '../observe/metrics/sources.ts';
-import type { CaptchaSolver } from '../ports/captcha.ts';
 import { VERSION } from '../version.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { settingsSchema } from '../config/settings.ts';
+import { settingsSchema } from '../core/config/settings.ts';
+import { createLogger } from '../core/observe/logger.ts';
 import { EXECUTABLE } from '../fetch/browser/browser.fixture.ts';
 import { renderLimitsFor } from '../fetch/browser/pool/memory-budget.ts';
 import { treePids } from '../fetch/browser/pool/process-tree.ts';
@@ -8,7 +9,6 @@ import type { Engine } from '../fetch/engine.ts';
 import { codeOfFailure, get, serve, textOf } from '../fetch/http/loopback.fixture.ts';
 import { isRoot } from '../fetch/render-process/confinement.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
-import { createLogger } from '../observe/logger.ts';
 import { confineBrowsers, openRenderLanes, type RenderLanes } from './render-lanes.ts';
 
 const LIMIT_MS = 90_000;

@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../config/search-environment.ts';
-import { secretPlaces } from '../config/secret-places.ts';
-import type { Settings } from '../config/settings.ts';
+import { childEnvironment } from '../core/config/search-environment.ts';
+import { secretPlaces } from '../core/config/secret-places.ts';
+import type { Settings } from '../core/config/settings.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { BrowserFigures } from '../core/observe/metrics/sources.ts';
+import type { SolverFigures } from '../core/ports/captcha.ts';
 import type { RenderLimits } from '../fetch/browser/pool/memory-budget.ts';
 import type { BrowserHealth, PoolEvent } from '../fetch/browser/pool/pool-health.ts';
 import type { BrowserPoolOptions } from '../fetch/browser/pool/pool-options.ts';
@@ -22,9 +25,6 @@ import type { AskMessage, EventMessage } from '../fetch/render-process/process-m
 import { RenderLane } from '../fetch/render-process/render-lane.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
 import { siteOwnerContact } from '../fetch/user-agent.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { BrowserFigures } from '../observe/metrics/sources.ts';
-import type { SolverFigures } from '../ports/captcha.ts';
 
 export type LaneLimits = RenderLimits & Pick<BrowserPoolOptions, 'pagesPerBrowser' | 'minBrowsers'>;
 

@@ -2,13 +2,13 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { searchEnvironment } from '../config/search-environment.ts';
-import { settingsSchema } from '../config/settings.ts';
+import { searchEnvironment } from '../core/config/search-environment.ts';
+import { settingsSchema } from '../core/config/settings.ts';
+import { createLogger } from '../core/observe/logger.ts';
 import { findBrowser } from '../fetch/browser/pool/find-browser.ts';
 import { signalPart } from '../fetch/browser/pool/process-faults.fixture.ts';
 import { codeOfFailure, get, serve } from '../fetch/http/loopback.fixture.ts';
 import { openRemotePair } from '../fetch/remote/remote.fixture.ts';
-import { createLogger } from '../observe/logger.ts';
 import { createRenderer } from './renderer.ts';
 
 const LIMIT_MS = 180_000;

@@ -1,15 +1,15 @@
-import type { Settings } from '../config/settings.ts';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createCallSeal } from '../capabilities/sessions/vault.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { isScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { Blobs } from '../core/ports/blobs.ts';
+import type { Consumer, Queue } from '../core/ports/queue.ts';
 import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { createParcels } from '../fetch/remote/parcels.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
 import { sealCalls } from '../fetch/remote/sealed-calls.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Blobs } from '../ports/blobs.ts';
-import type { Consumer, Queue } from '../ports/queue.ts';
-import { createCallSeal } from '../sessions/vault.ts';
 import type { OpenBlobs } from './open-blobs.ts';
 import { type Browsers, openBrowsers } from './open-browsers.ts';
 

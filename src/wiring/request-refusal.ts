@@ -1,9 +1,9 @@
-import { isPluginPart } from '../config/plugin-part.ts';
-import type { Settings } from '../config/settings.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { createEngineRefusal, type InstalledEngines } from '../jobs/engine-refusal.ts';
-import type { PageOptions } from '../model/job.ts';
-import type { LoadedPlugins } from '../plugins/load-plugins.ts';
+import { createEngineRefusal, type InstalledEngines } from '../capabilities/jobs/engine-refusal.ts';
+import type { LoadedPlugins } from '../capabilities/plugins/load-plugins.ts';
+import { isPluginPart } from '../core/config/plugin-part.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { PageOptions } from '../core/model/job.ts';
 import { llmRefusal } from './open-llm.ts';
 
 /** Why this installation cannot do what a request asks for, as far as that is known before a page is fetched. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ROLES, settingsSchema } from '../config/settings.ts';
+import { ROLES, settingsSchema } from '../core/config/settings.ts';
 import { refuseIncompleteFleet } from './roles.ts';
 
 const databaseUrl = 'postgres://me:canary@db.test/scrapifie';

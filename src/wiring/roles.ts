@@ -1,6 +1,6 @@
-import { missingOfFleet } from '../config/setting-conflicts.ts';
-import { environmentName, type Role } from '../config/settings.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { missingOfFleet } from '../core/config/setting-conflicts.ts';
+import { environmentName, type Role } from '../core/config/settings.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 
 /** What a process does, by its role. */
 export interface Duties {

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { HoldReason } from '../pages/thread-messages.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { HoldReason } from '../crawl/read/thread-messages.ts';
 
 /** Whether there is room for new work: one answer for health and for everything that takes work in. */
 export interface RoomWatch {

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import { filePlaceOf } from '../backup/backup-ref.ts';
-import { createBackupSchedule } from '../backup/backup-schedule.ts';
-import type { BackupRef, BackupReport, Installation } from '../backup/installation.ts';
-import type { Settings } from '../config/settings.ts';
-import { guarded, listenOnce } from '../errors/guarded.ts';
-import type { ErrorCode } from '../errors/registry.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Logger } from '../observe/logger.ts';
+import { filePlaceOf } from '../capabilities/backup/backup-ref.ts';
+import { createBackupSchedule } from '../capabilities/backup/backup-schedule.ts';
+import type { BackupRef, BackupReport, Installation } from '../capabilities/backup/installation.ts';
+import type { Settings } from '../core/config/settings.ts';
+import { guarded, listenOnce } from '../core/errors/guarded.ts';
+import type { ErrorCode } from '../core/errors/registry.ts';
+import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Logger } from '../core/observe/logger.ts';
 import { openFiles } from './open-files.ts';
 
 export interface BackupThreadData {

@@ -1,11 +1,11 @@
-import type { PageRecord } from '../model/page.ts';
-import { unpackRecord } from '../model/page-record.ts';
-import { searchTextOf } from '../model/search-document.ts';
-import { textOfBody } from '../pages/body-text.ts';
-import { isTextual } from '../pages/read-page.ts';
-import type { Blobs } from '../ports/blobs.ts';
-import type { Search, SearchIndex } from '../ports/search-index.ts';
-import type { FoundPage, SearchablePage } from '../ports/search-store.ts';
+import type { PageRecord } from '../core/model/page.ts';
+import { unpackRecord } from '../core/model/page-record.ts';
+import { searchTextOf } from '../core/model/search-document.ts';
+import type { Blobs } from '../core/ports/blobs.ts';
+import type { Search, SearchIndex } from '../core/ports/search-index.ts';
+import type { FoundPage, SearchablePage } from '../core/ports/search-store.ts';
+import { textOfBody } from '../crawl/read/body-text.ts';
+import { isTextual } from '../crawl/read/read-page.ts';
 
 /** Bodies in memory at once, apart from one that has more by itself. */
 const MOST_BODY_BYTES = 8 * 1_024 * 1_024;

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { listen } from '../errors/guarded.ts';
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import { lowerThreadPriority } from '../observe/thread-priority.ts';
-import type { SearchIndex } from '../ports/search-index.ts';
+import { listen } from '../core/errors/guarded.ts';
+import { isScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { SearchIndex } from '../core/ports/search-index.ts';
+import { lowerThreadPriority } from '../lib/thread-priority.ts';
 import { type OpenBlobs, openBlobs } from './open-blobs.ts';
 import type { IndexAnswer, IndexCall, IndexNotice, SearchThreadData } from './open-search.ts';
 import { withBodies } from './search-bodies.ts';

@@ -1,4 +1,4 @@
-import type { Bus, KnownProcess, Messages } from '../ports/bus.ts';
+import type { Bus, KnownProcess, Messages } from '../core/ports/bus.ts';
 import { VERSION } from '../version.ts';
 
 export interface ProcessSharing {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { parseProxyFile } from '../crawl/plan/proxies/proxy-file.ts';
+import { ProxyPool } from '../crawl/plan/proxies/proxy-pool.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
-import { parseProxyFile } from '../plan/proxies/proxy-file.ts';
-import { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 import { shareProxyFigures } from './share-proxy-figures.ts';
 
 const FILE = `providers:

@@ -1,6 +1,6 @@
-import { mergeFigures, readFigures, writeFigures } from '../plan/proxies/fleet-figures.ts';
-import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
-import type { Bus } from '../ports/bus.ts';
+import type { Bus } from '../core/ports/bus.ts';
+import { mergeFigures, readFigures, writeFigures } from '../crawl/plan/proxies/fleet-figures.ts';
+import type { PoolFigures } from '../crawl/plan/proxies/pool-figures.ts';
 
 export interface ProxyFigureSharing {
   /** Figures of this process and of those that were heard of lately; null when none of them uses proxies. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Blobs } from '../core/ports/blobs.ts';
+import type { Search } from '../core/ports/search-index.ts';
+import type { Store } from '../core/ports/store.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import { createSteadyClock } from '../model/steady-clock.ts';
-import type { Blobs } from '../ports/blobs.ts';
-import type { Search } from '../ports/search-index.ts';
-import type { Store } from '../ports/store.ts';
+import { createSteadyClock } from '../lib/steady-clock.ts';
 import { type BlobsPlace, openBlobs, openTransit } from './open-blobs.ts';
 import { openSearch } from './open-search.ts';
 import { openStore, type StorePlace } from './open-store.ts';

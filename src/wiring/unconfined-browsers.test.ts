@@ -2,10 +2,10 @@ import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { settingsSchema } from '../config/settings.ts';
+import { settingsSchema } from '../core/config/settings.ts';
+import { createLogger } from '../core/observe/logger.ts';
 import { get, serve } from '../fetch/http/loopback.fixture.ts';
 import { isRoot } from '../fetch/render-process/confinement.ts';
-import { createLogger } from '../observe/logger.ts';
 import { openBrowsers } from './open-browsers.ts';
 
 /** A program in a folder that only root can enter: the user of the browsers cannot run it. */

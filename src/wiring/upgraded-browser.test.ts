@@ -13,14 +13,14 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { searchEnvironment } from '../config/search-environment.ts';
-import { settingsSchema } from '../config/settings.ts';
+import { searchEnvironment } from '../core/config/search-environment.ts';
+import { settingsSchema } from '../core/config/settings.ts';
+import { createLogger } from '../core/observe/logger.ts';
+import { createIdentity } from '../crawl/plan/identity/identity.ts';
+import { seededRandom } from '../crawl/plan/identity/seeded-random.ts';
 import { findBrowser } from '../fetch/browser/pool/find-browser.ts';
 import { treePids } from '../fetch/browser/pool/process-tree.ts';
 import { get, serve } from '../fetch/http/loopback.fixture.ts';
-import { createLogger } from '../observe/logger.ts';
-import { createIdentity } from '../plan/identity/identity.ts';
-import { seededRandom } from '../plan/identity/seeded-random.ts';
 import { openBrowsers } from './open-browsers.ts';
 
 const LIMIT_MS = 180_000;

@@ -11,11 +11,11 @@ import {
   settingsTable,
   withSection,
 } from '../../scripts/docs.ts';
-import { documentedSettings, envExample } from '../../src/config/env-example.ts';
-import { loadSettings } from '../../src/config/load.ts';
-import { environmentName, settingNames } from '../../src/config/settings.ts';
-import { ERRORS, type ErrorSpec, EXIT } from '../../src/errors/registry.ts';
-import { AUDIT_ACTIONS } from '../../src/model/audit-actions.ts';
+import { documentedSettings, envExample } from '../../src/core/config/env-example.ts';
+import { loadSettings } from '../../src/core/config/load.ts';
+import { environmentName, settingNames } from '../../src/core/config/settings.ts';
+import { ERRORS, type ErrorSpec, EXIT } from '../../src/core/errors/registry.ts';
+import { AUDIT_ACTIONS } from '../../src/core/model/audit-actions.ts';
 import { readSources } from './sources.ts';
 
 const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
@@ -66,7 +66,7 @@ it('docs/metrics.md is up to date with the metrics of the program', () => {
 
 describe('docs/security.md', () => {
   const page = read('docs/security.md');
-  const sources = readSources().filter(({ path }) => path !== 'model/audit-actions.ts');
+  const sources = readSources().filter(({ path }) => path !== 'core/model/audit-actions.ts');
 
   it('is up to date with the registry of audit actions', () => {
     expect(page, stale).toBe(withSection(page, 'audit-actions', auditActionsTable()));

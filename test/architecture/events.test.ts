@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventsTable, webhookEventsTable, withSection } from '../../scripts/docs.ts';
-import { EVENTS } from '../../src/model/event-types.ts';
+import { EVENTS } from '../../src/core/model/event-types.ts';
 import { readSources } from './sources.ts';
 
 /** Names that stand where an event is written: in calls of the writers, in SQL, and in triggers. */
@@ -39,7 +39,7 @@ describe('the registry of events', () => {
     // `job.` and the status of the job are put together where a job ends.
     const ends = ['job.completed', 'job.partially_completed', 'job.failed', 'job.cancelled'];
     const all = sources
-      .filter(({ path }) => path !== 'model/event-types.ts')
+      .filter(({ path }) => path !== 'core/model/event-types.ts')
       .map(({ text }) => text)
       .join('\n');
     const unwritten = Object.keys(EVENTS).filter(

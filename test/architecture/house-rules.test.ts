@@ -31,7 +31,7 @@ describe('the house rules', () => {
         text.includes('process.env') ||
         imports.some(({ target, names }) => target === 'node:process' && names.includes('env')),
     );
-    const others = readers.map(({ path }) => path).filter((path) => !path.startsWith('config/'));
+    const others = readers.map(({ path }) => path).filter((path) => !path.startsWith('core/config/'));
     expect(others.filter((path) => !READS_ENVIRONMENT.includes(path))).toEqual([]);
   });
 

@@ -1,54 +1,54 @@
 import { describe, expect, it } from 'vitest';
 import { type Import, importsOf, readSources, type SourceFile } from './sources.ts';
 
-/** From the top down. A file may import from its own folder and from folders below it. */
+/** The rooms from the top down. A file may import from its own room and from rooms below it. */
 const LAYERS = [
   'library',
   'wiring',
   'cli',
-  'compat',
-  'api',
-  'samples',
-  'help',
-  'mcp',
-  'plugins',
-  'retention',
-  'deliver',
-  'monitors',
-  'exports',
-  'compare',
-  'snapshots',
-  'archive',
-  'query',
-  'lake',
-  'schedules',
-  'events',
-  'owners',
-  'jobs',
-  'readers',
-  'backup',
-  'ownership',
-  'attempts',
-  'robots',
-  'policy',
-  'politeness',
-  'pages',
-  'sessions',
-  'plan',
-  'llm',
+  'http/compat',
+  'http',
+  'http/samples',
+  'http/help',
+  'http/mcp',
+  'capabilities/plugins',
+  'capabilities/retention',
+  'capabilities/webhooks',
+  'capabilities/monitors',
+  'capabilities/exports',
+  'capabilities/compare',
+  'capabilities/snapshots',
+  'capabilities/archive',
+  'capabilities/query',
+  'capabilities/lake',
+  'capabilities/schedules',
+  'capabilities/events',
+  'capabilities/owners',
+  'capabilities/jobs',
+  'capabilities/readers',
+  'capabilities/backup',
+  'crawl/host',
+  'crawl/robots',
+  'crawl/policy',
+  'crawl/politeness',
+  'crawl/read',
+  'capabilities/sessions',
+  'crawl/plan',
+  'crawl/llm',
   'fetch',
-  'diff',
+  'extract/diff',
   'extract',
-  'ledger',
-  'warc',
-  'frontier',
+  'crawl/ledger',
+  'crawl/frontier',
   'drivers',
-  'ports',
-  'model',
-  'observe',
-  'tracing',
-  'errors',
-  'config',
+  'core/ports',
+  'core/model',
+  'core/observe',
+  'core/tracing',
+  'core/errors',
+  'core/config',
+  'lib/warc',
+  'lib',
 ];
 /** Stands above all folders: where the program begins. */
 const TOP_FILES = ['main.ts'];
@@ -61,15 +61,14 @@ const SHARED_BY_DRIVERS = ['drivers/derived-file', 'drivers/redis-link', 'driver
 
 /** Folders whose decisions are functions of their arguments. */
 const PURE_FOLDERS = [
-  'ownership',
-  'attempts',
-  'robots',
-  'policy',
-  'politeness',
-  'plan',
-  'diff',
+  'crawl/host',
+  'crawl/robots',
+  'crawl/policy',
+  'crawl/politeness',
+  'crawl/plan',
+  'extract/diff',
   'extract',
-  'frontier',
+  'crawl/frontier',
 ];
 /** What reaches outside the process. */
 const OUTSIDE =
@@ -77,17 +76,19 @@ const OUTSIDE =
 /** Exports of those modules that only compute. */
 const HARMLESS: ReadonlySet<string> = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList']);
 const IMPURE_FILES: Readonly<Record<string, string>> = {
-  'policy/policy-file.ts': 'reads the policy file',
-  'policy/policy-watch.ts': 'notices that the policy file has changed',
+  'crawl/policy/policy-file.ts': 'reads the policy file',
+  'crawl/policy/policy-watch.ts': 'notices that the policy file has changed',
 };
 
-const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '');
+/** The room of a file is the deepest listed folder that it is in: `extract/diff/x.ts` is in `extract/diff`, not in `extract`. */
+const roomOf = (path: string): string =>
+  LAYERS.filter((room) => path.startsWith(`${room}/`)).sort((a, b) => b.length - a.length)[0] ?? '';
 const driverOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
 /** Why `from` must not import `to`, or null when it may. */
 function objection(from: string, to: string): string | null {
-  const [own, other] = [folderOf(from), folderOf(to)];
-  if (other === 'errors' || to === LEAF_FILE) return null;
+  const [own, other] = [roomOf(from), roomOf(to)];
+  if (other === 'core/errors' || to === LEAF_FILE) return null;
   if (other === 'drivers' && own !== 'drivers' && own !== BUILDER) return 'only wiring names drivers';
   if (from === LEAF_FILE) return 'it must not know the rest';
   if (own === '') return null;
@@ -131,7 +132,7 @@ function circlesOf(files: readonly SourceFile[]): readonly string[][] {
 
 const sources = readSources();
 const isPure = ({ path }: SourceFile): boolean =>
-  PURE_FOLDERS.includes(folderOf(path)) && !Object.hasOwn(IMPURE_FILES, path);
+  PURE_FOLDERS.includes(roomOf(path)) && !Object.hasOwn(IMPURE_FILES, path);
 
 describe('imports', () => {
   it('are found in every form', () => {
@@ -163,18 +164,18 @@ describe('imports', () => {
   });
 
   it('are judged by the direction they go in', () => {
-    expect(objection('api/routes/route-deps.ts', 'jobs/jobs.ts')).toBeNull();
-    expect(objection('jobs/jobs.ts', 'api/routes/route-deps.ts')).not.toBeNull();
-    expect(objection('config/load.ts', 'errors/registry.ts')).toBeNull();
-    expect(objection('api/routes/route-deps.ts', 'drivers/bus-local/bus-local.ts')).not.toBeNull();
+    expect(objection('http/routes/route-deps.ts', 'capabilities/jobs/jobs.ts')).toBeNull();
+    expect(objection('capabilities/jobs/jobs.ts', 'http/routes/route-deps.ts')).not.toBeNull();
+    expect(objection('core/config/load.ts', 'core/errors/registry.ts')).toBeNull();
+    expect(objection('http/routes/route-deps.ts', 'drivers/bus-local/bus-local.ts')).not.toBeNull();
     expect(objection('main.ts', 'drivers/bus-local/bus-local.ts')).not.toBeNull();
     expect(objection('wiring/platform.ts', 'drivers/bus-local/bus-local.ts')).toBeNull();
     expect(objection('drivers/a/x.ts', 'drivers/b/y.ts')).not.toBeNull();
-    expect(objection('drivers/a/x.ts', 'frontier/y.ts')).not.toBeNull();
-    expect(objection('drivers/a/x.ts', 'ports/y.ts')).toBeNull();
+    expect(objection('drivers/a/x.ts', 'crawl/frontier/y.ts')).not.toBeNull();
+    expect(objection('drivers/a/x.ts', 'core/ports/y.ts')).toBeNull();
     expect(objection('cli/commands/crawl.ts', 'wiring/platform.ts')).not.toBeNull();
     expect(objection('cli/commands/crawl.ts', 'version.ts')).toBeNull();
-    expect(objection('version.ts', 'config/load.ts')).not.toBeNull();
+    expect(objection('version.ts', 'core/config/load.ts')).not.toBeNull();
   });
 
   it('there are sources to look at', () => {
@@ -189,7 +190,7 @@ describe('imports', () => {
 
   it('no file stands outside the layers', () => {
     const strangers = sources.filter(
-      ({ path }) => ![...TOP_FILES, LEAF_FILE].includes(path) && !LAYERS.includes(folderOf(path)),
+      ({ path }) => ![...TOP_FILES, LEAF_FILE].includes(path) && roomOf(path) === '',
     );
     expect(strangers.map(({ path }) => path)).toEqual([]);
   });

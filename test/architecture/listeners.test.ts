@@ -7,7 +7,7 @@ const REGISTRATION =
 /** A call of another kind that has one of those names: keys of repeated requests. */
 const NO_LISTENER = /\bidempotency\.once\($/;
 /** The module whose functions the others use. */
-const OWN = 'errors/guarded.ts';
+const OWN = 'core/errors/guarded.ts';
 /** A listener that cannot throw: it does nothing, or settles a promise. */
 const HARMLESS =
   /^(?:\(\) => (?:undefined|\{\s*\})|(?:\w+\.)?(?:resolve|reject))(?:,\s*\{ once: true \})?,?\s*\)/;
@@ -88,7 +88,7 @@ describe('listeners', () => {
     expect(unguarded(text)).toEqual(lines);
   });
 
-  it('are registered through errors/guarded.ts, so that an error in one ends its connection and not the process', () => {
+  it('are registered through core/errors/guarded.ts, so that an error in one ends its connection and not the process', () => {
     expect(sources.filter(({ text }) => /\blisten(?:Once)?\(/.test(text)).length).toBeGreaterThan(40);
     const found = sources.flatMap(({ path, text }) => unguarded(text).map((line) => `src/${path}:${line}`));
     expect(found).toEqual([]);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { needsOf } from '../needs.ts';
 
 it.each([
-  ['src/politeness/gate.test.ts', [], [], 'embedded*'],
+  ['src/crawl/politeness/gate.test.ts', [], [], 'embedded*'],
   ['test/fleet/render.test.ts', ['servers'], [], 'fleet'],
   ['test/contract/store-postgres.test.ts', ['servers'], [], 'fleet'],
   ['test/integration/rendering.test.ts', ['browser'], [], 'embedded*'],

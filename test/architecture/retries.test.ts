@@ -56,15 +56,16 @@ describe('the search for tests that start programs or servers', () => {
 
   it.each([
     ['test/integration/cli.test.ts', 'test/site/site.ts'],
-    ['src/api/overload.test.ts', 'src/api/overload.test.ts'],
+    ['src/http/overload.test.ts', 'src/http/overload.test.ts'],
     ['test/integration/rendering.test.ts', 'node:child_process'],
     ['test/fleet/take-over.test.ts', 'node:child_process'],
   ])('finds %s', (path, starter) => expect(chains.get(path)).toBe(starter));
 
-  it.each(['test/property/url.test.ts', 'src/frontier/scope.test.ts', 'test/architecture/imports.test.ts'])(
-    'does not find %s',
-    (path) => expect(chains.has(path)).toBe(false),
-  );
+  it.each([
+    'test/property/url.test.ts',
+    'src/crawl/frontier/scope.test.ts',
+    'test/architecture/imports.test.ts',
+  ])('does not find %s', (path) => expect(chains.has(path)).toBe(false));
 });
 
 it('the end of a run names each repeated test with their number, and the counts in the last line', async () => {

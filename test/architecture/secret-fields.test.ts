@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { SECRET_FIELDS, secretSchemas } from '../../src/sessions/secret-fields.ts';
+import { SECRET_FIELDS, secretSchemas } from '../../src/capabilities/sessions/secret-fields.ts';
 import { openPlatform, type Platform } from '../property/api-platform.ts';
 
 const SRC = join(import.meta.dirname, '../../src');

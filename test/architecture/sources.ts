@@ -3,7 +3,7 @@ import { dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface SourceFile {
-  /** Relative to src, with forward slashes: `politeness/gate.ts`. */
+  /** Relative to src, with forward slashes: `crawl/politeness/gate.ts`. */
   readonly path: string;
   readonly text: string;
   readonly imports: readonly Import[];

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { ContentHash } from '../../src/model/ids.ts';
-import type { Blob, Blobs } from '../../src/ports/blobs.ts';
+import type { ContentHash } from '../../src/core/model/ids.ts';
+import type { Blob, Blobs } from '../../src/core/ports/blobs.ts';
 import { afterKill, contract, type Open, type Opened, type Skip } from './contract.ts';
 
 /** Blobs under test, with a way to spoil one behind the driver's back. */

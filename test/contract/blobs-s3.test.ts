@@ -6,8 +6,8 @@ import {
   PutBucketLifecycleConfigurationCommand,
 } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ContentHash } from '../../src/core/model/ids.ts';
 import { type BlobsS3, type BlobsS3Options, createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
-import type { ContentHash } from '../../src/model/ids.ts';
 import { blobOf, blobsContract, type CopyOptions, type OpenedBlobs } from './blobs-contract.ts';
 import { newS3Place } from './blobs-places.ts';
 import { openLine } from './breakable-line.ts';

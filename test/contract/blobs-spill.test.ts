@@ -3,6 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { isScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
+import type { ContentHash } from '../../src/core/model/ids.ts';
+import type { Blob, Blobs } from '../../src/core/ports/blobs.ts';
 import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
 import { createBlobsPostgres } from '../../src/drivers/blobs-postgres/blobs-postgres.ts';
 import { createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
@@ -12,9 +15,6 @@ import {
   type SpillingBlobsOptions,
   type SpillPlace,
 } from '../../src/drivers/blobs-spill/spilling-blobs.ts';
-import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
-import type { ContentHash } from '../../src/model/ids.ts';
-import type { Blob, Blobs } from '../../src/ports/blobs.ts';
 import { blobOf, blobsContract, type CopyOptions, type OpenedBlobs } from './blobs-contract.ts';
 import { newPostgresPlace, newS3Place } from './blobs-places.ts';
 import { type BreakableLine, openLine } from './breakable-line.ts';

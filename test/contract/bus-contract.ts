@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { Bus } from '../../src/ports/bus.ts';
+import type { Bus } from '../../src/core/ports/bus.ts';
 import { contract, type Open, type Skip } from './contract.ts';
 
 const until = (condition: () => void) => vi.waitFor(condition, { timeout: 20_000, interval: 5 });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Limits } from '../../src/ports/limits.ts';
+import type { Limits } from '../../src/core/ports/limits.ts';
 import { contract, type Open, type Skip } from './contract.ts';
 
 /** A driver may go by a clock of its own, so the cases give it the true time unless they are about time. */

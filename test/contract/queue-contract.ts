@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { Entry, Queue } from '../../src/ports/queue.ts';
+import type { Entry, Queue } from '../../src/core/ports/queue.ts';
 import { callCases } from './call-cases.ts';
 import { contract, type Open, type Skip } from './contract.ts';
 import { timerCases } from './timer-cases.ts';

@@ -1,8 +1,8 @@
 import { inject } from 'vitest';
+import type { SearchIndex } from '../../src/core/ports/search-index.ts';
 import { openPostgresSearch } from '../../src/drivers/search-postgres/search-postgres.ts';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import { createSchema, type Schema } from '../../src/drivers/store-postgres/schema.fixture.ts';
-import type { SearchIndex } from '../../src/ports/search-index.ts';
 import type { Opened } from './contract.ts';
 import { searchContract } from './search-contract.ts';
 

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { Queue } from '../../src/ports/queue.ts';
+import type { Queue } from '../../src/core/ports/queue.ts';
 import type { Claim } from './contract.ts';
 
 const TIMER = 'cleanup-jobs';

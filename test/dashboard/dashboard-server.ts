@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { vi } from 'vitest';
-import { searchEnvironment } from '../../src/config/search-environment.ts';
+import { searchEnvironment } from '../../src/core/config/search-environment.ts';
 import { findBrowser } from '../../src/fetch/browser/pool/find-browser.ts';
 import { originOf, startCommand, type temporaryFolder } from '../integration/cli-command.ts';
 import { QUICK_POLICY } from '../integration/world.ts';

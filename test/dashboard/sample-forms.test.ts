@@ -13,7 +13,7 @@ import {
 import { CLIENT_METHODS, goName } from '../../dashboard/src/kit/sample-operations.ts';
 import { TOOL_CALLS } from '../../dashboard/src/kit/sample-tools.ts';
 import { Scrapifie } from '../../sdk/typescript/src/index.ts';
-import { toolsNamed } from '../../src/mcp/tools/tool-choice.ts';
+import { toolsNamed } from '../../src/http/mcp/tools/tool-choice.ts';
 
 const ORIGIN = 'http://127.0.0.1:3000';
 const textOf = (request: SampleRequest, form: string): string =>

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadSettings, type SettingOverrides } from '../../src/config/load.ts';
+import { loadSettings, type SettingOverrides } from '../../src/core/config/load.ts';
 import {
   drainNoticeOf,
   environmentName,
@@ -9,8 +9,8 @@ import {
   type Role,
   type Settings,
   settingNames,
-} from '../../src/config/settings.ts';
-import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
+} from '../../src/core/config/settings.ts';
+import { isScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
 import { DUTIES } from '../../src/wiring/roles.ts';
 
 /** One way to run Scrapifie, as a file or a set of rendered manifests describes it. */

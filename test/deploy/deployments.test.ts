@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { environmentName, settingNames } from '../../src/config/settings.ts';
+import { environmentName, settingNames } from '../../src/core/config/settings.ts';
 import { type DeployedProcess, type Deployment, problemsOf, sampleSecret } from './deployment.ts';
 import { DEPLOYMENTS } from './deployments.ts';
 import { ROOT, readText } from './readers/dockerfile.ts';

@@ -15,8 +15,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { DASHBOARDS } from '../../scripts/grafana/dashboards.ts';
 import { dashboardJson } from '../../scripts/grafana/panels.ts';
-import type { Job } from '../../src/model/job.ts';
-import { createMetrics } from '../../src/observe/metrics.ts';
+import type { Job } from '../../src/core/model/job.ts';
+import { createMetrics } from '../../src/core/observe/metrics.ts';
 import { type ApiWorld, openApiWorld } from '../integration/api-world.ts';
 import { type ReadQuery, readQuery, withoutVariables } from './promql.ts';
 

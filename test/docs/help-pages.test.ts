@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { searchEnvironment } from '../../src/config/search-environment.ts';
+import { searchEnvironment } from '../../src/core/config/search-environment.ts';
 import { findBrowser } from '../../src/fetch/browser/pool/find-browser.ts';
 import { openPlatform, type Platform } from '../property/api-platform.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import type { LedgerEntry } from '../../src/model/task.ts';
+import type { LedgerEntry } from '../../src/core/model/task.ts';
 import { openScraper, QUICK_POLICY } from '../integration/world.ts';
 import { type Site, startSite } from '../site/site.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startServers } from '../../fleet/servers/servers.ts';
-import type { Role } from '../../src/config/settings.ts';
+import type { Role } from '../../src/core/config/settings.ts';
 import { gatherCrew } from '../fleet/crew.ts';
 import { type Member, startMember } from '../fleet/member.ts';
 

@@ -2,16 +2,16 @@ import { hash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createComparisons } from '../../src/compare/comparisons.ts';
-import { type ChangeCounts, noCounts } from '../../src/compare/site-change.ts';
-import { DEFAULT_RULES } from '../../src/diff/diff-rules.ts';
+import { createComparisons } from '../../src/capabilities/compare/comparisons.ts';
+import { type ChangeCounts, noCounts } from '../../src/capabilities/compare/site-change.ts';
+import { type ContentHash, DEFAULT_ACCOUNT, type HostKey, type JobId } from '../../src/core/model/ids.ts';
+import type { Job } from '../../src/core/model/job.ts';
+import type { NewPage } from '../../src/core/model/page.ts';
+import type { NewTask, Task } from '../../src/core/model/task.ts';
+import type { Completion, Store } from '../../src/core/ports/store.ts';
+import { createCanonicalizer } from '../../src/crawl/frontier/canonical.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
-import { createCanonicalizer } from '../../src/frontier/canonical.ts';
-import { type ContentHash, DEFAULT_ACCOUNT, type HostKey, type JobId } from '../../src/model/ids.ts';
-import type { Job } from '../../src/model/job.ts';
-import type { NewPage } from '../../src/model/page.ts';
-import type { NewTask, Task } from '../../src/model/task.ts';
-import type { Completion, Store } from '../../src/ports/store.ts';
+import { DEFAULT_RULES } from '../../src/extract/diff/diff-rules.ts';
 import { completion, DONE, FAILED, newPage, newTask, OPTIONS } from '../contract/store/fixtures.ts';
 
 export interface LargeDiff {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import type { ContentHash } from '../../src/model/ids.ts';
+import type { ContentHash } from '../../src/core/model/ids.ts';
 import { openScraper, QUICK_POLICY } from '../integration/world.ts';
 import { randomFrom } from '../site/random.ts';
 import { type Site, startSite } from '../site/site.ts';

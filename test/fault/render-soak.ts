@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
 import { createBrowserEngine, type RenderEngine } from '../../src/fetch/browser/browser-engine.ts';
 import { type BrowserRuntime, createBrowserRuntime } from '../../src/fetch/browser/browser-runtime.ts';
 import { findBrowser } from '../../src/fetch/browser/pool/find-browser.ts';

@@ -1,11 +1,11 @@
-import { createJobs, type Jobs } from '../../src/jobs/jobs.ts';
-import type { AccountId, ScheduleId } from '../../src/model/ids.ts';
-import type { Blobs } from '../../src/ports/blobs.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { runSchedules } from '../../src/schedules/schedule-clock.ts';
-import { scheduleRequestSchema } from '../../src/schedules/schedule-request.ts';
-import { createSchedules } from '../../src/schedules/schedules.ts';
-import { ticksByDefinition } from '../../src/schedules/tick-definition.fixture.ts';
+import { createJobs, type Jobs } from '../../src/capabilities/jobs/jobs.ts';
+import { runSchedules } from '../../src/capabilities/schedules/schedule-clock.ts';
+import { scheduleRequestSchema } from '../../src/capabilities/schedules/schedule-request.ts';
+import { createSchedules } from '../../src/capabilities/schedules/schedules.ts';
+import { ticksByDefinition } from '../../src/capabilities/schedules/tick-definition.fixture.ts';
+import type { AccountId, ScheduleId } from '../../src/core/model/ids.ts';
+import type { Blobs } from '../../src/core/ports/blobs.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 
 export interface YearOptions {
   /** Opens a migrated, empty store on this clock. */

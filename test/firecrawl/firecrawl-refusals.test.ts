@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newKey, newSecret } from '../../src/api/access/api-key.ts';
-import type { AccountId, JobId } from '../../src/model/ids.ts';
+import type { AccountId, JobId } from '../../src/core/model/ids.ts';
+import { newKey, newSecret } from '../../src/http/access/api-key.ts';
 import { type FirecrawlWorld, openFirecrawlWorld } from './firecrawl-world.ts';
 
 let world: FirecrawlWorld;

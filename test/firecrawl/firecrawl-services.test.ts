@@ -1,5 +1,5 @@
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import type { JobId } from '../../src/model/ids.ts';
+import type { JobId } from '../../src/core/model/ids.ts';
 import { startChatServer } from '../llm/chat-server.ts';
 import { type FirecrawlWorld, openFirecrawlWorld } from './firecrawl-world.ts';
 import { type SearxngOptions, startSearxng } from './searxng-server.ts';

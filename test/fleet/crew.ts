@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { Role } from '../../src/config/settings.ts';
+import type { Role } from '../../src/core/config/settings.ts';
 import { type BreakableLine, openLine } from '../contract/breakable-line.ts';
 import { takeFleetPlace } from '../integration/fleet-place.ts';
 import { type Member, type MemberSettings, type Oddities, startMember } from './member.ts';

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Fleet, startFleet } from '../../fleet/fleet.ts';
 import { fleetHealth } from '../../fleet/fleet-health.ts';
-import { SAMPLE_PATH } from '../../src/api/routes/sample.ts';
+import { SAMPLE_PATH } from '../../src/http/routes/sample.ts';
 import { isAlive } from './is-alive.ts';
 
 const START_MS = 120_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { guardGroup } from '../../fleet/servers/guard.ts';
-import { environmentName, type Role, type Settings } from '../../src/config/settings.ts';
+import { environmentName, type Role, type Settings } from '../../src/core/config/settings.ts';
 
 /** One process of a fleet under test, whose end and whose every word can be looked at. */
 export interface Member {

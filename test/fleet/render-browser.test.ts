@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createCallSeal } from '../../src/capabilities/sessions/vault.ts';
+import { isScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
+import type { Blobs } from '../../src/core/ports/blobs.ts';
 import { type BlobsS3, createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
 import { createQueueBullmq, type QueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';
-import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import type { FetchRequest, FetchResponse } from '../../src/fetch/engine.ts';
 import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
 import { sealCalls } from '../../src/fetch/remote/sealed-calls.ts';
-import type { Blobs } from '../../src/ports/blobs.ts';
-import { createCallSeal } from '../../src/sessions/vault.ts';
 import { openTransit } from '../../src/wiring/open-blobs.ts';
 import { type Crew, type CrewMember, gatherCrew, VAULT_KEY } from './crew.ts';
 import { endMembers, launch } from './member.ts';

@@ -1,10 +1,10 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
-import { ensureFirstKey } from '../../src/api/access/api-key.ts';
-import { createApi } from '../../src/api/api.ts';
-import { createReadiness } from '../../src/api/health/readiness.ts';
-import type { ApiDeps } from '../../src/api/routes/route-deps.ts';
-import { addFirecrawlRoutes } from '../../src/compat/firecrawl/firecrawl-api.ts';
-import { isWatchPath } from '../../src/compat/firecrawl/watch-job.ts';
+import { ensureFirstKey } from '../../src/http/access/api-key.ts';
+import { createApi } from '../../src/http/api.ts';
+import { addFirecrawlRoutes } from '../../src/http/compat/firecrawl/firecrawl-api.ts';
+import { isWatchPath } from '../../src/http/compat/firecrawl/watch-job.ts';
+import { createReadiness } from '../../src/http/health/readiness.ts';
+import type { ApiDeps } from '../../src/http/routes/route-deps.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
 export interface ApiAnswer {

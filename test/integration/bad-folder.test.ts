@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ErrorCode } from '../../src/errors/registry.ts';
+import type { ErrorCode } from '../../src/core/errors/registry.ts';
 import { openScraper, openWorld, QUICK_POLICY, type World } from './world.ts';
 
 let world: World;

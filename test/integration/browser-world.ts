@@ -1,4 +1,4 @@
-import { searchEnvironment } from '../../src/config/search-environment.ts';
+import { searchEnvironment } from '../../src/core/config/search-environment.ts';
 import { findBrowser } from '../../src/fetch/browser/pool/find-browser.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import type { WorldOptions } from './world.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { HostKey } from '../../src/model/ids.ts';
+import type { HostKey } from '../../src/core/model/ids.ts';
 import type { ApiWorld } from './api-world.ts';
 import { openBrowserWorld } from './browser-world.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load.ts';
+import { loadSettings } from '../../src/core/config/load.ts';
 import { runCommand, temporaryFolder } from './cli-command.ts';
 
 const folder = temporaryFolder();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { JobCounters } from '../../src/model/job.ts';
-import type { LedgerEntry } from '../../src/model/task.ts';
+import type { JobCounters } from '../../src/core/model/job.ts';
+import type { LedgerEntry } from '../../src/core/model/task.ts';
 import { linksOf, pathOfPage, renderPage } from '../site/pages/big.ts';
 import { byPath, openWorld, type World } from './world.ts';
 

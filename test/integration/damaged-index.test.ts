@@ -1,8 +1,8 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ContentHash } from '../../src/model/ids.ts';
-import { createSearches } from '../../src/query/search/searches.ts';
+import { createSearches } from '../../src/capabilities/query/search/searches.ts';
+import type { ContentHash } from '../../src/core/model/ids.ts';
 import { type CrawlInput, openWorld, type Scraper } from './world.ts';
 
 const PAGES = 40;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ExportView } from '../../src/api/views/export-view.ts';
-import type { Job } from '../../src/model/job.ts';
+import type { Job } from '../../src/core/model/job.ts';
+import type { ExportView } from '../../src/http/views/export-view.ts';
 import { type ChangingSite, FIRST_TO_SECOND, startChangingSite } from '../site/changing-site.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import { QUICK_POLICY } from './world.ts';
@@ -127,7 +127,7 @@ describe('two crawls of a site that changes, and their exports', () => {
     const isThere = async () =>
       (await exportFiles.list()).some(({ name }) => name.startsWith(`${first?.id}.`));
     expect(await isThere()).toBe(true);
-    const { sweepExportFiles } = await import('../../src/exports/export-file.ts');
+    const { sweepExportFiles } = await import('../../src/capabilities/exports/export-file.ts');
     expect(await sweepExportFiles(store, exportFiles)).toBeGreaterThan(0);
     expect(await isThere()).toBe(false);
     const others = (await exportFiles.list()).length;

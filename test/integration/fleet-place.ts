@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import type { Settings } from '../../src/config/settings.ts';
+import type { Settings } from '../../src/core/config/settings.ts';
 
 /** A database, a part of Redis and a part of a bucket that one scraper has for itself. */
 export interface FleetPlace {

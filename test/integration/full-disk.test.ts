@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import type { ContentHash } from '../../src/model/ids.ts';
+import type { ContentHash } from '../../src/core/model/ids.ts';
 import { type Site, startSite } from '../site/site.ts';
 import { openApiWorld } from './api-world.ts';
 import { openScraper, QUICK_POLICY } from './world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERRORS } from '../../src/errors/registry.ts';
+import { ERRORS } from '../../src/core/errors/registry.ts';
 import { HOSTILE_PATHS, type HostileSite, startHostileSite } from '../hostile/http1-site.ts';
 import { openScraper, type Scraper } from './world.ts';
 

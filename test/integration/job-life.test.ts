@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Job } from '../../src/model/job.ts';
+import type { Job } from '../../src/core/model/job.ts';
 import { openWorld, type World } from './world.ts';
 
 const PAGES = 120;

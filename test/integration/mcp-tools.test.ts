@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tokensIn } from '../../src/mcp/token-budget.ts';
-import type { JobId } from '../../src/model/ids.ts';
+import type { JobId } from '../../src/core/model/ids.ts';
+import { tokensIn } from '../../src/http/mcp/token-budget.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import {
   called,

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { AccountId, ScheduleId } from '../../src/model/ids.ts';
-import type { Schedule } from '../../src/model/schedule.ts';
-import { recheckRequest } from '../../src/monitors/recheck-runner.ts';
-import { SECRET_FIELDS, type SecretField } from '../../src/sessions/secret-fields.ts';
+import { recheckRequest } from '../../src/capabilities/monitors/recheck-runner.ts';
+import { SECRET_FIELDS, type SecretField } from '../../src/capabilities/sessions/secret-fields.ts';
+import type { AccountId, ScheduleId } from '../../src/core/model/ids.ts';
+import type { Schedule } from '../../src/core/model/schedule.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import { QUICK_POLICY } from './world.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERRORS } from '../../src/errors/registry.ts';
+import { ERRORS } from '../../src/core/errors/registry.ts';
 import { NASTY, type NastyCase } from '../site/nasty.ts';
 import { type Site, startSite } from '../site/site.ts';
 import type { NastyReport, NastyResult } from './nasty-child.ts';

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWebhooks, type Webhooks } from '../../src/deliver/webhooks.ts';
+import { loadPlugins } from '../../src/capabilities/plugins/load-plugins.ts';
+import { openVault } from '../../src/capabilities/sessions/vault.ts';
+import { createWebhooks, type Webhooks } from '../../src/capabilities/webhooks/webhooks.ts';
 import {
   type ErrorCode,
   extract,
@@ -11,13 +13,11 @@ import {
   type Scrapifie,
   ScrapifieError,
 } from '../../src/library/index.ts';
-import { loadPlugins } from '../../src/plugins/load-plugins.ts';
-import { openVault } from '../../src/sessions/vault.ts';
 import { type Site, startSite } from '../site/site.ts';
 import { openScraper, type Scraper } from './world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-plugins-'));
-const SDK = fileURLToPath(new URL('../../src/plugins/index.ts', import.meta.url));
+const SDK = fileURLToPath(new URL('../../src/capabilities/plugins/index.ts', import.meta.url));
 
 /** A module of a plug-in, as an operator would write it. */
 function moduleOf(name: string, code: string): string {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { HostKey } from '../../src/model/ids.ts';
+import type { HostKey } from '../../src/core/model/ids.ts';
 import { maxInWindow } from '../site/max-in-window.ts';
 import { openWorld, type World } from './world.ts';
 

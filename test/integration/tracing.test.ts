@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { JobId } from '../../src/model/ids.ts';
-import { createMetrics } from '../../src/observe/metrics.ts';
-import { sampledSpanIds } from '../../src/tracing/tracing.ts';
+import type { JobId } from '../../src/core/model/ids.ts';
+import { createMetrics } from '../../src/core/observe/metrics.ts';
+import { sampledSpanIds } from '../../src/core/tracing/tracing.ts';
 import {
   type OtlpReceiver,
   pathOf,

@@ -13,7 +13,7 @@ import { openScraper, QUICK_POLICY, type Scraper } from './world.ts';
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-unreadable-'));
-const SDK = fileURLToPath(new URL('../../src/plugins/index.ts', import.meta.url));
+const SDK = fileURLToPath(new URL('../../src/capabilities/plugins/index.ts', import.meta.url));
 const PLUGIN = join(folder, 'glutton.ts');
 writeFileSync(
   PLUGIN,

@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { z } from 'zod';
-import { type Settings, settingsSchema } from '../../src/config/settings.ts';
-import type { ScrapeResult } from '../../src/jobs/job-reader.ts';
+import type { ScrapeResult } from '../../src/capabilities/jobs/job-reader.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
   mapRequestSchema,
   scrapeRequestSchema,
-} from '../../src/jobs/job-request.ts';
-import type { MapResult } from '../../src/jobs/map-result.ts';
-import type { PageResult } from '../../src/jobs/page-result.ts';
-import type { AccountId } from '../../src/model/ids.ts';
-import type { Job } from '../../src/model/job.ts';
-import type { LedgerEntry } from '../../src/model/task.ts';
-import { createLogger, type Logger } from '../../src/observe/logger.ts';
-import { createMetrics, type Metrics } from '../../src/observe/metrics.ts';
+} from '../../src/capabilities/jobs/job-request.ts';
+import type { MapResult } from '../../src/capabilities/jobs/map-result.ts';
+import type { PageResult } from '../../src/capabilities/jobs/page-result.ts';
+import { type Settings, settingsSchema } from '../../src/core/config/settings.ts';
+import type { AccountId } from '../../src/core/model/ids.ts';
+import type { Job } from '../../src/core/model/job.ts';
+import type { LedgerEntry } from '../../src/core/model/task.ts';
+import { createLogger, type Logger } from '../../src/core/observe/logger.ts';
+import { createMetrics, type Metrics } from '../../src/core/observe/metrics.ts';
 import { openPlatform, type Platform } from '../../src/wiring/platform.ts';
 import type { LogEntry } from '../site/request-log.ts';
 import { type Site, type SiteOptions, startSite } from '../site/site.ts';

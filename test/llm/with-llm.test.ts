@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import type { PageRecord } from '../../src/model/page.ts';
-import { unpackRecord } from '../../src/model/page-record.ts';
-import { requestFor } from '../../src/pages/read-request.fixture.ts';
+import type { PageRecord } from '../../src/core/model/page.ts';
+import { unpackRecord } from '../../src/core/model/page-record.ts';
+import { requestFor } from '../../src/crawl/read/read-request.fixture.ts';
 import { openExtractor } from '../../src/wiring/open-extractor.ts';
 import { readerWithLlm } from '../../src/wiring/open-llm.ts';
 import { startChatServer } from './chat-server.ts';

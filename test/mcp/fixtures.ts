@@ -1,5 +1,5 @@
 import { fromJsonSchema, type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
-import { text } from '../../src/mcp/tool.ts';
+import { text } from '../../src/http/mcp/tool.ts';
 
 /** A PNG of one red pixel. */
 const PNG =

@@ -54,7 +54,7 @@ describe.each([{ name: 'the module', ...aws }, ...examples])('$name', (module) =
 });
 
 it('services are scaled by metrics that the program has', () => {
-  const observed = globSync('src/observe/**/*.ts', { cwd: ROOT }).map((file) =>
+  const observed = globSync('src/core/observe/**/*.ts', { cwd: ROOT }).map((file) =>
     readFileSync(join(ROOT, file), 'utf8'),
   );
   const used = [...readFileSync(join(MODULE, 'autoscaling.tf'), 'utf8').matchAll(/scrapifie_[a-z_]+[a-z]/g)];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERRORS } from '../../src/errors/registry.ts';
-import { isJobId } from '../../src/jobs/job-id.ts';
+import { isJobId } from '../../src/capabilities/jobs/job-id.ts';
+import { ERRORS } from '../../src/core/errors/registry.ts';
 import { DONE, openPlatform, type Platform } from './api-platform.ts';
 
 /**

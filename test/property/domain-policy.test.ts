@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { HostKey } from '../../src/model/ids.ts';
-import { buildPolicies, DEFAULT_POLICY } from '../../src/policy/policies.ts';
-import { parsePolicyFile } from '../../src/policy/policy-file.ts';
-import { gate } from '../../src/politeness/gate.ts';
-import { newHostState } from '../../src/politeness/host-state.ts';
-import { isOpen, nextOpening } from '../../src/politeness/hours.ts';
+import type { HostKey } from '../../src/core/model/ids.ts';
+import { buildPolicies, DEFAULT_POLICY } from '../../src/crawl/policy/policies.ts';
+import { parsePolicyFile } from '../../src/crawl/policy/policy-file.ts';
+import { gate } from '../../src/crawl/politeness/gate.ts';
+import { newHostState } from '../../src/crawl/politeness/host-state.ts';
+import { isOpen, nextOpening } from '../../src/crawl/politeness/hours.ts';
 
 const clock = fc
   .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))

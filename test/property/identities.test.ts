@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Identity } from '../../src/core/model/identity.ts';
+import { createIdentity } from '../../src/crawl/plan/identity/identity.ts';
+import { REGIONS } from '../../src/crawl/plan/identity/regions.ts';
+import { seededRandom } from '../../src/crawl/plan/identity/seeded-random.ts';
 import { humanPauses } from '../../src/fetch/stealth/human-input.ts';
-import type { Identity } from '../../src/model/identity.ts';
-import { createIdentity } from '../../src/plan/identity/identity.ts';
-import { REGIONS } from '../../src/plan/identity/regions.ts';
-import { seededRandom } from '../../src/plan/identity/seeded-random.ts';
 
 /**
  * What a session pretends to be. Its neighbours: property 12 (a browser is replaced after so many pages) in
  * src/fetch/browser/pool/browser-pool.test.ts, 13 (fields that are missing) in rules.test.ts, 18 to 21 (proxies) in
- * src/plan/proxies/proxy-pool-properties.test.ts, 30 (credentials are kept for a while) in
- * src/sessions/remote-credentials.test.ts.
+ * src/crawl/plan/proxies/proxy-pool-properties.test.ts, 30 (credentials are kept for a while) in
+ * src/capabilities/sessions/remote-credentials.test.ts.
  */
 const someSeed = fc.string({ minLength: 1, maxLength: 24 });
 const someRegion = fc.constantFrom(...Object.keys(REGIONS));

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../src/errors/registry.ts';
-import { createLogger, withIds } from '../../src/observe/logger.ts';
-import { createMetrics } from '../../src/observe/metrics.ts';
-import { logCompleted, logFailed } from '../../src/observe/task-log.ts';
+import type { ErrorCode } from '../../src/core/errors/registry.ts';
+import { createLogger, withIds } from '../../src/core/observe/logger.ts';
+import { createMetrics } from '../../src/core/observe/metrics.ts';
+import { logCompleted, logFailed } from '../../src/core/observe/task-log.ts';
 
 /** Lines as written, each without its newline. */
 function record(): { logger: ReturnType<typeof createLogger>; lines: string[] } {

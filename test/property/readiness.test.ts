@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { browserPart, createReadiness, type Part } from '../../src/api/health/readiness.ts';
+import { browserPart, createReadiness, type Part } from '../../src/http/health/readiness.ts';
 
 const STATES = ['ok', 'degraded', 'failing'] as const;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAllowed, parseRobots } from '../../src/robots/robots-rules.ts';
+import { isAllowed, parseRobots } from '../../src/crawl/robots/robots-rules.ts';
 
 describe('property 25: robots.txt', () => {
   const piece = fc.string({ unit: fc.constantFrom('a', 'b', '/', '.', '?', '='), maxLength: 4 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
 import { applyExtractionRules } from '../../src/extract/rules/apply-rules.ts';
 import { compileExtractionRules } from '../../src/extract/rules/compile-rules.ts';
 import { compileSelector } from '../../src/extract/rules/css/compile-selector.ts';

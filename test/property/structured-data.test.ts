@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { StructuredItem } from '../../src/core/model/page.ts';
 import { extractPage } from '../../src/extract/scan/extract-page.ts';
 import { indexMarkup } from '../../src/extract/structured/markup-index.ts';
 import { readMicrodataItems } from '../../src/extract/structured/microdata-items.ts';
 import { readRdfaItems } from '../../src/extract/structured/rdfa-items.ts';
 import { writeItems } from '../../src/extract/structured/streamed-items.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
-import type { StructuredItem } from '../../src/model/page.ts';
 
 const URL_OF_PAGE = 'https://example.com/dir/page';
 const RUNS = 1_500;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createCanonicalizer } from '../../src/frontier/canonical.ts';
+import { createCanonicalizer } from '../../src/crawl/frontier/canonical.ts';
 
 const canonicalize = createCanonicalizer({ ignoreQueryParameters: ['drop', 'x_*'], keepFragment: false });
 const withFragment = createCanonicalizer({ ignoreQueryParameters: [], keepFragment: true });

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { ProxyCredentials } from '../../src/core/model/proxy.ts';
 import {
   failureOf,
   lastingBrowser,
@@ -7,7 +8,6 @@ import {
   textOf,
 } from '../../src/fetch/browser/browser.fixture.ts';
 import { faultOf } from '../../src/fetch/proxy/proxy-failure.ts';
-import { ProxyCredentials } from '../../src/model/proxy.ts';
 import { startProxy } from './forwarding-proxy.ts';
 import { startSite } from './target-site.ts';
 

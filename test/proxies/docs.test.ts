@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { parseProxyFile } from '../../src/plan/proxies/proxy-file.ts';
-import { ProxyPool } from '../../src/plan/proxies/proxy-pool.ts';
+import { parseProxyFile } from '../../src/crawl/plan/proxies/proxy-file.ts';
+import { ProxyPool } from '../../src/crawl/plan/proxies/proxy-pool.ts';
 
 test('the file in the documentation is one that can be used', async () => {
   const text = await readFile(new URL('../../docs/proxies.md', import.meta.url), 'utf8');

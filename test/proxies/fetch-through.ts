@@ -1,8 +1,8 @@
 import { Client } from 'undici';
-import { isScrapifieError, type ScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { isScrapifieError, type ScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../src/core/model/proxy.ts';
 import { createTunnelOpener, type TunnelOptions } from '../../src/fetch/proxy/open-tunnel.ts';
 import { createProxyConnector, type ProxyConnectorOptions } from '../../src/fetch/proxy/proxy-connector.ts';
-import type { ProxyEndpoint } from '../../src/model/proxy.ts';
 
 export interface Fetched {
   readonly statusCode: number;

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { ProxyCredentials, type ProxyEndpoint } from '../../src/core/model/proxy.ts';
 import { type Certificate, selfSigned } from '../../src/fetch/http/self-signed.fixture.ts';
-import { ProxyCredentials, type ProxyEndpoint } from '../../src/model/proxy.ts';
 import { speakHttp } from './http-dialogue.ts';
 import { listening } from './listening.ts';
 import { speakSocks } from './socks-dialogue.ts';

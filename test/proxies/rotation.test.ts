@@ -1,5 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
+import { proxyOutcomeOf } from '../../src/crawl/plan/outcome.ts';
+import { parseProxyFile } from '../../src/crawl/plan/proxies/proxy-file.ts';
+import { ProxyPool, type ProxyQuery } from '../../src/crawl/plan/proxies/proxy-pool.ts';
 import { EXECUTABLE } from '../../src/fetch/browser/browser.fixture.ts';
 import { createBrowserEngine } from '../../src/fetch/browser/browser-engine.ts';
 import { createBrowserRuntime } from '../../src/fetch/browser/browser-runtime.ts';
@@ -8,9 +11,6 @@ import { createHttpEngine } from '../../src/fetch/http/http-engine.ts';
 import { get } from '../../src/fetch/http/loopback.fixture.ts';
 import { faultOf } from '../../src/fetch/proxy/proxy-failure.ts';
 import { createProxyHealth } from '../../src/fetch/proxy/proxy-health.ts';
-import { proxyOutcomeOf } from '../../src/plan/outcome.ts';
-import { parseProxyFile } from '../../src/plan/proxies/proxy-file.ts';
-import { ProxyPool, type ProxyQuery } from '../../src/plan/proxies/proxy-pool.ts';
 import { type ForwardingProxy, startProxy } from './forwarding-proxy.ts';
 import { startSite, type TargetSite } from './target-site.ts';
 

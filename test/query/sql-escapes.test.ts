@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
 import { escapesOf } from './escapes.ts';
 import { openSqlWorld, type SqlWorld } from './sql-world.ts';
 

@@ -1,20 +1,20 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createLakeFs } from '../../src/drivers/lake-fs/lake-fs.ts';
-import { createRowBatch } from '../../src/lake/row-batch.ts';
-import { writeLakeFiles } from '../../src/lake/write-files.ts';
-import type { AccountId, ContentHash, JobId, JobSeq, TaskId } from '../../src/model/ids.ts';
-import type { Page } from '../../src/model/page.ts';
-import { packRecord } from '../../src/model/page-record.ts';
-import type { LakeFile, LakeRule } from '../../src/ports/lake-store.ts';
-import { createSqlQueries } from '../../src/query/sql/sql-queries.ts';
+import { createRowBatch } from '../../src/capabilities/lake/row-batch.ts';
+import { writeLakeFiles } from '../../src/capabilities/lake/write-files.ts';
+import { createSqlQueries } from '../../src/capabilities/query/sql/sql-queries.ts';
 import {
   type SqlEnd,
   type SqlRequest,
   type SqlValue,
   sqlRequestSchema,
-} from '../../src/query/sql/sql-request.ts';
+} from '../../src/capabilities/query/sql/sql-request.ts';
+import type { AccountId, ContentHash, JobId, JobSeq, TaskId } from '../../src/core/model/ids.ts';
+import type { Page } from '../../src/core/model/page.ts';
+import { packRecord } from '../../src/core/model/page-record.ts';
+import type { LakeFile, LakeRule } from '../../src/core/ports/lake-store.ts';
+import { createLakeFs } from '../../src/drivers/lake-fs/lake-fs.ts';
 import type { Forbidden } from './escapes.ts';
 
 export const OWN = 'acc_own' as AccountId;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AccountId, JobId } from '../../src/model/ids.ts';
-import type { LakeRule } from '../../src/ports/lake-store.ts';
-import { type SqlRequest, sqlRequestSchema } from '../../src/query/sql/sql-request.ts';
+import { type SqlRequest, sqlRequestSchema } from '../../src/capabilities/query/sql/sql-request.ts';
+import type { AccountId, JobId } from '../../src/core/model/ids.ts';
+import type { LakeRule } from '../../src/core/ports/lake-store.ts';
 import { OTHER, OWN, openSqlWorld, type SqlWorld } from './sql-world.ts';
 
 let world: SqlWorld;

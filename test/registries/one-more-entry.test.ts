@@ -18,7 +18,7 @@ const PAGE_ENTRY = `  referrer: {
   },
 `;
 /** What uses the options has their types. */
-const USE = `import type { PageOptions } from './src/model/job.ts';
+const USE = `import type { PageOptions } from './src/core/model/job.ts';
 
 export const usedOptions = ({ referrer, render }: PageOptions): readonly [string | undefined, 'light' | 'dark' | undefined] => [
   referrer,
@@ -57,11 +57,11 @@ let tree: ChangedTree;
 let document: string;
 beforeAll(async () => {
   tree = await copyTree();
-  await tree.insertBefore('src/model/plain-options.ts', '  blockResources: {\n    schema', RENDER_ENTRY);
-  await tree.insertBefore('src/model/plain-options.ts', '  identityBrowser: {\n    schema', PAGE_ENTRY);
+  await tree.insertBefore('src/core/model/plain-options.ts', '  blockResources: {\n    schema', RENDER_ENTRY);
+  await tree.insertBefore('src/core/model/plain-options.ts', '  identityBrowser: {\n    schema', PAGE_ENTRY);
   await tree.write('use.ts', USE);
-  await tree.insertBefore('src/model/export-registry.ts', '  xlsx: {\n', FORMAT_ENTRY);
-  await tree.write('src/exports/writers/tsv.ts', WRITER);
+  await tree.insertBefore('src/core/model/export-registry.ts', '  xlsx: {\n', FORMAT_ENTRY);
+  await tree.write('src/capabilities/exports/writers/tsv.ts', WRITER);
   document = await tree.evaluate(PRINT_API);
 });
 afterAll(() => tree.remove());
@@ -125,8 +125,8 @@ it('one more option is kept with the job, goes to render workers, and is refused
     import { bodyFor } from './src/fetch/firecrawl/scrape-request.ts';
     import { orderFor } from './src/fetch/flaresolverr/solver-order.ts';
     import { wishSchema } from './src/fetch/remote/render-schemas.ts';
-    import { scrapeRequestSchema } from './src/jobs/job-request.ts';
-    import { pageOptionsOf } from './src/jobs/page-request.ts';
+    import { scrapeRequestSchema } from './src/capabilities/jobs/job-request.ts';
+    import { pageOptionsOf } from './src/capabilities/jobs/page-request.ts';
     const url = 'https://example.com/';
     const given = { url, colorScheme: 'dark', referrer: 'https://before.example/' };
     const kept = pageOptionsOf(scrapeRequestSchema.parse(given));
@@ -160,7 +160,7 @@ it('one more option is kept with the job, goes to render workers, and is refused
 it('one more option of a crawl comes from its flag, and cannot change when the crawl is resumed', async () => {
   const told = await tree.evaluate(`
     import { crawlCommandOf, resumedOptions } from './src/cli/crawl/crawl-request.ts';
-    import { draftCrawl } from './src/jobs/job-draft.ts';
+    import { draftCrawl } from './src/capabilities/jobs/job-draft.ts';
     const urls = ['https://example.com/'];
     const obeyed = { robots: true, obeyNofollow: true, obeyNoindex: true, followCanonical: true, avoidQueryTraps: true };
     const { request, operator } = crawlCommandOf(urls, { ...obeyed, colorScheme: 'dark', referrer: 'https://a.example/' });
@@ -194,8 +194,8 @@ it('one more format is one of the requests and answers of the API', async () => 
 
 it('one more format is one of the choices of tools for language models, and is written', async () => {
   const found = await tree.evaluate(`
-    import { loadWriter } from './src/exports/formats.ts';
-    import { exportJob } from './src/mcp/tools/exports.ts';
+    import { loadWriter } from './src/capabilities/exports/formats.ts';
+    import { exportJob } from './src/http/mcp/tools/exports.ts';
     const { write } = await loadWriter('tsv');
     let written = '';
     for await (const bytes of write({ columns: [{ name: 'url' }, { name: 'price' }] })) written += bytes.toString();

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../../src/errors/registry.ts';
-import type { OutcomeKind } from '../../src/model/attempt.ts';
-import type { TaskState } from '../../src/model/task.ts';
+import type { ErrorCode } from '../../src/core/errors/registry.ts';
+import type { OutcomeKind } from '../../src/core/model/attempt.ts';
+import type { TaskState } from '../../src/core/model/task.ts';
 import { CHARSETS } from './pages/charsets.ts';
 
 /** What a fetch of the case should come to. Only what is stated is expected. */

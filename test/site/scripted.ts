@@ -1,5 +1,5 @@
-import type { OutcomeKind } from '../../src/model/attempt.ts';
-import type { RenderAction } from '../../src/model/render.ts';
+import type { OutcomeKind } from '../../src/core/model/attempt.ts';
+import type { RenderAction } from '../../src/core/model/render.ts';
 import { LOGIN } from './pages/javascript/doors.ts';
 import { SOCKET_GREETING } from './pages/javascript/windows.ts';
 

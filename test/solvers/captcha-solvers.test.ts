@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
+import type { Captcha } from '../../src/core/ports/captcha.ts';
 import { createAntiCaptcha } from '../../src/fetch/captcha/anti-captcha.ts';
 import { type CaptchaServiceOptions, createCaptchaService } from '../../src/fetch/captcha/captcha-solvers.ts';
 import { createTwoCaptcha } from '../../src/fetch/captcha/two-captcha.ts';
-import type { Captcha } from '../../src/ports/captcha.ts';
 import { failureOf } from '../proxies/fetch-through.ts';
 import { startAntiCaptcha, startTwoCaptcha } from './solver-sites.ts';
 

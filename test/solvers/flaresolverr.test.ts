@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
+import { ProxyCredentials, type ProxyEndpoint } from '../../src/core/model/proxy.ts';
 import { createCookieJar } from '../../src/fetch/cookies/cookie-jar.ts';
 import type { FetchRequest } from '../../src/fetch/engine.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type FlareSolverrOptions,
 } from '../../src/fetch/flaresolverr/flaresolverr-engine.ts';
 import { codeOfFailure, get, textOf } from '../../src/fetch/http/loopback.fixture.ts';
-import { ProxyCredentials, type ProxyEndpoint } from '../../src/model/proxy.ts';
 import { failureOf } from '../proxies/fetch-through.ts';
 import { type FlareSolverrServer, startFlareSolverr } from './flaresolverr-server.ts';
 import { startGuardedSite } from './guarded-site.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WebhookFormat } from '../../src/ports/webhook-store.ts';
+import type { WebhookFormat } from '../../src/core/ports/webhook-store.ts';
 import { type DeliveryWorld, openDeliveryWorld } from './delivery-world.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type SmtpServer, startSmtpServer } from './smtp-server.ts';

@@ -1,21 +1,25 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DeliveryWorkerDeps, LEASE_MS, workLane } from '../../src/deliver/delivery-worker.ts';
-import { createMailer } from '../../src/deliver/mailer.ts';
-import { readOutbox } from '../../src/deliver/outbox-reader.ts';
-import { createWebhooks, type Webhooks } from '../../src/deliver/webhooks.ts';
+import { createJobReader } from '../../src/capabilities/jobs/job-reader.ts';
+import { createVault } from '../../src/capabilities/sessions/vault.ts';
+import {
+  type DeliveryWorkerDeps,
+  LEASE_MS,
+  workLane,
+} from '../../src/capabilities/webhooks/delivery-worker.ts';
+import { createMailer } from '../../src/capabilities/webhooks/mailer.ts';
+import { readOutbox } from '../../src/capabilities/webhooks/outbox-reader.ts';
+import { createWebhooks, type Webhooks } from '../../src/capabilities/webhooks/webhooks.ts';
+import type { AccountId, JobId } from '../../src/core/model/ids.ts';
+import { createLogger } from '../../src/core/observe/logger.ts';
+import type { NewEvent } from '../../src/core/ports/event-store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type { DeliveryDetail } from '../../src/core/ports/webhook-store.ts';
 import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
 import type { PrivateAddresses } from '../../src/fetch/guard/address-guard.ts';
 import { createHttpEngine } from '../../src/fetch/http/http-engine.ts';
-import { createJobReader } from '../../src/jobs/job-reader.ts';
-import type { AccountId, JobId } from '../../src/model/ids.ts';
-import { createLogger } from '../../src/observe/logger.ts';
-import type { NewEvent } from '../../src/ports/event-store.ts';
-import type { Store } from '../../src/ports/store.ts';
-import type { DeliveryDetail } from '../../src/ports/webhook-store.ts';
-import { createVault } from '../../src/sessions/vault.ts';
 
 /** Everything that sends webhooks, on a clock that the test sets. */
 export interface DeliveryWorld {

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newDeliveryId } from '../../src/deliver/webhooks.ts';
-import type { JobId } from '../../src/model/ids.ts';
-import type { JobOptions } from '../../src/model/job.ts';
-import type { WebhookFormat } from '../../src/ports/webhook-store.ts';
+import { newDeliveryId } from '../../src/capabilities/webhooks/webhooks.ts';
+import type { JobId } from '../../src/core/model/ids.ts';
+import type { JobOptions } from '../../src/core/model/job.ts';
+import type { WebhookFormat } from '../../src/core/ports/webhook-store.ts';
 import { newTask, OPTIONS } from '../contract/store/fixtures.ts';
 import { type DeliveryWorld, openDeliveryWorld } from './delivery-world.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

@@ -1,4 +1,9 @@
-import { type AccountChanges, type AccountRequest, createAccountAdmin } from '../../api/access/accounts.ts';
+import { deleteAccounts } from '../../capabilities/retention/delete-accounts.ts';
+import { readPlans } from '../../core/config/plans.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { AccountId, KeyId } from '../../core/model/ids.ts';
+import { type AccountChanges, type AccountRequest, createAccountAdmin } from '../../http/access/accounts.ts';
 import {
   hashSecret,
   isUsable,
@@ -6,15 +11,10 @@ import {
   newKey,
   newSecret,
   prefixOf,
-} from '../../api/access/api-key.ts';
-import { accountView, usedBy } from '../../api/routes/accounts.ts';
-import { keyView } from '../../api/routes/keys.ts';
-import { readPlans } from '../../config/plans.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { AuditAction } from '../../model/audit-actions.ts';
-import type { AccountId, KeyId } from '../../model/ids.ts';
-import { urlPart } from '../../model/url-part.ts';
-import { deleteAccounts } from '../../retention/delete-accounts.ts';
+} from '../../http/access/api-key.ts';
+import { accountView, usedBy } from '../../http/routes/accounts.ts';
+import { keyView } from '../../http/routes/keys.ts';
+import { urlPart } from '../../lib/url-part.ts';
 import { readSettings } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import type { OpenStorage, Shell } from '../shell/shell.ts';

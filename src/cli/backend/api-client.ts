@@ -1,7 +1,7 @@
-import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { defined } from '../../model/defined.ts';
-import { urlPart } from '../../model/url-part.ts';
+import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { defined } from '../../lib/defined.ts';
+import { urlPart } from '../../lib/url-part.ts';
 
 /** Calls the API of a running server. Errors of the server are thrown with their own code, message and details. */
 export interface ApiClient {

@@ -1,30 +1,30 @@
-import type { UsageView } from '../../api/views/credit-view.ts';
-import type { ChangeView } from '../../api/views/diff-view.ts';
-import type { JobView } from '../../api/views/job-view.ts';
-import type { CredentialView, SessionEntryView, SessionView } from '../../api/views/session-view.ts';
+import type { ChangeType } from '../../capabilities/compare/site-change.ts';
+import type { StreamEvent } from '../../capabilities/events/parse-stream.ts';
+import type { JobError } from '../../capabilities/jobs/job-reader.ts';
+import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import type { QueryResult } from '../../capabilities/query/queries.ts';
+import type { SearchHit } from '../../capabilities/query/search/searches.ts';
+import type { SqlAnswer } from '../../capabilities/query/sql/sql-request.ts';
+import type { Credential } from '../../capabilities/sessions/credential.ts';
+import type { SessionRequest } from '../../capabilities/sessions/session-request.ts';
+import type { ExportSpec } from '../../core/model/export.ts';
+import type { Budgets, Job } from '../../core/model/job.ts';
+import type { LedgerEntry, TaskState } from '../../core/model/task.ts';
+import type { UsageGroup } from '../../core/ports/credit-store.ts';
+import type { ExportProgress } from '../../core/ports/export-store.ts';
+import type { DeliveryState } from '../../core/ports/webhook-store.ts';
+import type { DiffRules } from '../../extract/diff/diff-rules.ts';
+import type { UsageView } from '../../http/views/credit-view.ts';
+import type { ChangeView } from '../../http/views/diff-view.ts';
+import type { JobView } from '../../http/views/job-view.ts';
+import type { CredentialView, SessionEntryView, SessionView } from '../../http/views/session-view.ts';
 import type {
   ChangedWebhookView,
   DeliveryDetailView,
   DeliveryView,
   NewWebhookView,
   WebhookView,
-} from '../../api/views/webhook-view.ts';
-import type { ChangeType } from '../../compare/site-change.ts';
-import type { DiffRules } from '../../diff/diff-rules.ts';
-import type { StreamEvent } from '../../events/parse-stream.ts';
-import type { JobError } from '../../jobs/job-reader.ts';
-import type { PageResult } from '../../jobs/page-result.ts';
-import type { ExportSpec } from '../../model/export.ts';
-import type { Budgets, Job } from '../../model/job.ts';
-import type { LedgerEntry, TaskState } from '../../model/task.ts';
-import type { UsageGroup } from '../../ports/credit-store.ts';
-import type { ExportProgress } from '../../ports/export-store.ts';
-import type { DeliveryState } from '../../ports/webhook-store.ts';
-import type { QueryResult } from '../../query/queries.ts';
-import type { SearchHit } from '../../query/search/searches.ts';
-import type { SqlAnswer } from '../../query/sql/sql-request.ts';
-import type { Credential } from '../../sessions/credential.ts';
-import type { SessionRequest } from '../../sessions/session-request.ts';
+} from '../../http/views/webhook-view.ts';
 import type { BackendHistory } from './history-backend.ts';
 import type { BackendMonitors } from './monitor-backend.ts';
 import type { BackendSchedules } from './schedule-backend.ts';

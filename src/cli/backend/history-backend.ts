@@ -1,19 +1,19 @@
+import { createComparisons } from '../../capabilities/compare/comparisons.ts';
+import type { DiffMode } from '../../capabilities/compare/version-diff.ts';
+import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { historyUrlOf, isSnapshotId } from '../../capabilities/snapshots/page-identity.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { Snapshot } from '../../core/model/snapshot.ts';
+import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import {
   type SightingView,
   type SnapshotView,
   sightingView,
   snapshotView,
-} from '../../api/views/snapshot-view.ts';
-import { type VersionDiffView, versionDiffView, versionOf } from '../../api/views/version-diff-view.ts';
-import { createComparisons } from '../../compare/comparisons.ts';
-import type { DiffMode } from '../../compare/version-diff.ts';
-import type { DiffRules } from '../../diff/diff-rules.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { invalidRequest } from '../../jobs/invalid-request.ts';
-import type { AccountId } from '../../model/ids.ts';
-import type { Snapshot } from '../../model/snapshot.ts';
-import { urlPart } from '../../model/url-part.ts';
-import { historyUrlOf, isSnapshotId } from '../../snapshots/page-identity.ts';
+} from '../../http/views/snapshot-view.ts';
+import { type VersionDiffView, versionDiffView, versionOf } from '../../http/views/version-diff-view.ts';
+import { urlPart } from '../../lib/url-part.ts';
 import type { OpenStorage } from '../shell/shell.ts';
 import type { ApiClient } from './api-client.ts';
 

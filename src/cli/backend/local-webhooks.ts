@@ -1,21 +1,21 @@
+import { parseRequest } from '../../capabilities/jobs/invalid-request.ts';
+import type { Vault } from '../../capabilities/sessions/vault.ts';
+import {
+  rotationRequestSchema,
+  webhookChangeSchema,
+  webhookRequestSchema,
+} from '../../capabilities/webhooks/webhook-request.ts';
+import { auditedWebhook, createWebhooks } from '../../capabilities/webhooks/webhooks.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { AccountId, WebhookId } from '../../core/model/ids.ts';
+import type { Store } from '../../core/ports/store.ts';
 import {
   changedWebhookView,
   deliveryDetailView,
   deliveryView,
   newWebhookView,
   webhookView,
-} from '../../api/views/webhook-view.ts';
-import {
-  rotationRequestSchema,
-  webhookChangeSchema,
-  webhookRequestSchema,
-} from '../../deliver/webhook-request.ts';
-import { auditedWebhook, createWebhooks } from '../../deliver/webhooks.ts';
-import { parseRequest } from '../../jobs/invalid-request.ts';
-import type { AuditAction } from '../../model/audit-actions.ts';
-import type { AccountId, WebhookId } from '../../model/ids.ts';
-import type { Store } from '../../ports/store.ts';
-import type { Vault } from '../../sessions/vault.ts';
+} from '../../http/views/webhook-view.ts';
 import { type BackendWebhooks, MOST_LISTED } from './backend.ts';
 
 export interface LocalWebhookParts {

@@ -1,16 +1,16 @@
+import { monitorChangeSchema, monitorRequestSchema } from '../../capabilities/monitors/monitor-request.ts';
+import type { Monitors } from '../../capabilities/monitors/monitors.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { ChangeKind } from '../../core/model/monitor.ts';
 import {
   type MonitorChangeView,
   type MonitorView,
   monitorChangeView,
   monitorView,
-} from '../../api/views/monitor-view.ts';
-import { type RunView, runView } from '../../api/views/schedule-view.ts';
-import type { AuditAction } from '../../model/audit-actions.ts';
-import type { AccountId } from '../../model/ids.ts';
-import type { ChangeKind } from '../../model/monitor.ts';
-import { urlPart } from '../../model/url-part.ts';
-import { monitorChangeSchema, monitorRequestSchema } from '../../monitors/monitor-request.ts';
-import type { Monitors } from '../../monitors/monitors.ts';
+} from '../../http/views/monitor-view.ts';
+import { type RunView, runView } from '../../http/views/schedule-view.ts';
+import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
 
 /** The monitors of an installation, as commands read and change them. `id` is the id of a monitor. Requests are those of the API. */

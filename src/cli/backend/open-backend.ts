@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { readSettings } from '../flags/flags.ts';
 import type { Shell } from '../shell/shell.ts';
 import { createApiBackend } from './api-backend.ts';

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import { createApi } from '../../api/api.ts';
-import { browserPart, createReadiness } from '../../api/health/readiness.ts';
-import type { SystemParts } from '../../api/health/system-parts.ts';
-import { addFirecrawlRoutes } from '../../compat/firecrawl/firecrawl-api.ts';
-import { isWatchPath } from '../../compat/firecrawl/watch-job.ts';
-import { defined } from '../../model/defined.ts';
-import type { Logger } from '../../observe/logger.ts';
-import type { Activity } from '../../observe/loop-watch.ts';
-import type { Metrics } from '../../observe/metrics.ts';
+import type { Logger } from '../../core/observe/logger.ts';
+import type { Activity } from '../../core/observe/loop-watch.ts';
+import type { Metrics } from '../../core/observe/metrics.ts';
+import { createApi } from '../../http/api.ts';
+import { addFirecrawlRoutes } from '../../http/compat/firecrawl/firecrawl-api.ts';
+import { isWatchPath } from '../../http/compat/firecrawl/watch-job.ts';
+import { browserPart, createReadiness } from '../../http/health/readiness.ts';
+import type { SystemParts } from '../../http/health/system-parts.ts';
+import { defined } from '../../lib/defined.ts';
 import type { OpenPlatform } from '../shell/shell.ts';
 
 export interface PlatformApiOptions {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ERRORS } from '../../errors/registry.ts';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import { parseEventStream, type StreamEvent } from '../../events/parse-stream.ts';
+import { parseEventStream, type StreamEvent } from '../../capabilities/events/parse-stream.ts';
+import { ERRORS } from '../../core/errors/registry.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ApiClient } from './api-client.ts';
 
 const RETRY_MS = 1_000;

@@ -1,23 +1,23 @@
 import {
-  type NextView,
-  nextView,
-  type RunView,
-  runView,
-  type ScheduleView,
-  scheduleView,
-} from '../../api/views/schedule-view.ts';
-import type { AuditAction } from '../../model/audit-actions.ts';
-import type { AccountId } from '../../model/ids.ts';
-import { urlPart } from '../../model/url-part.ts';
-import {
   type PreviewRequest,
   previewRequestSchema,
   type ScheduleChangeRequest,
   type ScheduleRequest,
   scheduleChangeSchema,
   scheduleRequestSchema,
-} from '../../schedules/schedule-request.ts';
-import type { Schedules } from '../../schedules/schedules.ts';
+} from '../../capabilities/schedules/schedule-request.ts';
+import type { Schedules } from '../../capabilities/schedules/schedules.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import {
+  type NextView,
+  nextView,
+  type RunView,
+  runView,
+  type ScheduleView,
+  scheduleView,
+} from '../../http/views/schedule-view.ts';
+import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
 
 /** The schedules of an installation, as commands read and change them. `id` is the id of a schedule. */

@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /** Options of the command line that a server decides by its own settings and policy. */
 const OF_THE_OPERATOR = {

@@ -1,19 +1,19 @@
 import type { z } from 'zod';
+import { installationLimits } from '../../capabilities/retention/installation-limits.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import type { Store } from '../../core/ports/store.ts';
 import {
   createCreditAdmin,
   type creditPlanSchema,
   type GrantRequest,
-} from '../../api/access/credit-admin.ts';
+} from '../../http/access/credit-admin.ts';
 import {
   createRetentionAdmin,
   type RetentionView,
   type retentionRequest,
-} from '../../api/access/retention-admin.ts';
-import { creditEntryView, creditsView } from '../../api/views/credit-view.ts';
-import type { Settings } from '../../config/settings.ts';
-import { urlPart } from '../../model/url-part.ts';
-import type { Store } from '../../ports/store.ts';
-import { installationLimits } from '../../retention/installation-limits.ts';
+} from '../../http/access/retention-admin.ts';
+import { creditEntryView, creditsView } from '../../http/views/credit-view.ts';
+import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
 
 export type CreditsView = ReturnType<typeof creditsView>;

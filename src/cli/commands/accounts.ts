@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import type { LimitChanges } from '../../api/access/accounts.ts';
-import { accountChangeSchema, newAccountSchema } from '../../api/routes/accounts.ts';
+import type { LimitChanges } from '../../http/access/accounts.ts';
+import { accountChangeSchema, newAccountSchema } from '../../http/routes/accounts.ts';
 import { type AccountView, type UsedAccountView, withAccountBackend } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
 import { limitValue } from '../flags/flag-values.ts';

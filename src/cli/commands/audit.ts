@@ -3,10 +3,15 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { auditView } from '../../api/routes/audit.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type AuditHead, type AuditRecord, type AuditVerdict, verifyAudit } from '../../model/audit-chain.ts';
-import { type AuditQuery, eachAudit } from '../../ports/audit-store.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import {
+  type AuditHead,
+  type AuditRecord,
+  type AuditVerdict,
+  verifyAudit,
+} from '../../core/model/audit-chain.ts';
+import { type AuditQuery, eachAudit } from '../../core/ports/audit-store.ts';
+import { auditView } from '../../http/routes/audit.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';

@@ -1,11 +1,15 @@
 import { Option } from 'commander';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../jobs/blob-sweep.ts';
-import type { AccountId } from '../../model/ids.ts';
-import { sweepIndex } from '../../query/search/keep-index.ts';
-import { applyRetention, type RetentionReport } from '../../retention/apply-retention.ts';
-import { deleteAccounts } from '../../retention/delete-accounts.ts';
-import { eventsMsOf, installationLimits, limitsOfAccount } from '../../retention/installation-limits.ts';
+import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../capabilities/jobs/blob-sweep.ts';
+import { sweepIndex } from '../../capabilities/query/search/keep-index.ts';
+import { applyRetention, type RetentionReport } from '../../capabilities/retention/apply-retention.ts';
+import { deleteAccounts } from '../../capabilities/retention/delete-accounts.ts';
+import {
+  eventsMsOf,
+  installationLimits,
+  limitsOfAccount,
+} from '../../capabilities/retention/installation-limits.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AccountId } from '../../core/model/ids.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';

@@ -1,8 +1,8 @@
 import { openSync, writeSync } from 'node:fs';
-import { LOGIN_WALLS } from '../../attempts/login-walls.ts';
-import { EXIT } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { describeBytes, describeCount, describeMs, describeSpeed } from '../../model/human-units.ts';
+import { EXIT } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { LOGIN_WALLS } from '../../crawl/host/login-walls.ts';
+import { describeBytes, describeCount, describeMs, describeSpeed } from '../../lib/human-units.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { type ArchiveFlags, archivesOf, recordingOf } from '../crawl/crawl-archive.ts';
 import { removeCrawlExports } from '../crawl/crawl-exports.ts';

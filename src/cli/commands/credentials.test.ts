@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/integration/cli-command.ts';
+import { createCredentials } from '../../capabilities/sessions/credentials.ts';
+import { createSessions } from '../../capabilities/sessions/sessions.ts';
+import { createVault } from '../../capabilities/sessions/vault.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
-import type { AccountId } from '../../model/ids.ts';
-import type { Store } from '../../ports/store.ts';
-import { createCredentials } from '../../sessions/credentials.ts';
-import { createSessions } from '../../sessions/sessions.ts';
-import { createVault } from '../../sessions/vault.ts';
 
 const VAULT_KEY = 'c3'.repeat(32);
 const ACCOUNT = 'default' as AccountId;

@@ -1,10 +1,14 @@
 import { Option } from 'commander';
-import type { CredentialView } from '../../api/views/session-view.ts';
-import { readVaultKeys } from '../../config/vault-keys.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CREDENTIAL_KINDS, type CredentialKind, credentialInputSchema } from '../../sessions/credential.ts';
-import { NAME, NAME_RULE } from '../../sessions/session.ts';
-import { VAULT_HINT } from '../../sessions/vault.ts';
+import {
+  CREDENTIAL_KINDS,
+  type CredentialKind,
+  credentialInputSchema,
+} from '../../capabilities/sessions/credential.ts';
+import { NAME, NAME_RULE } from '../../capabilities/sessions/session.ts';
+import { VAULT_HINT } from '../../capabilities/sessions/vault.ts';
+import { readVaultKeys } from '../../core/config/vault-keys.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { CredentialView } from '../../http/views/session-view.ts';
 import type { Backend } from '../backend/backend.ts';
 import { apiClientOf, type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { parseFlags, readSettings, withPlaceFlags } from '../flags/flags.ts';

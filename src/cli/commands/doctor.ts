@@ -1,5 +1,5 @@
-import type { Settings } from '../../config/settings.ts';
-import { EXIT } from '../../errors/registry.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import { EXIT } from '../../core/errors/registry.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
 import { examine, type NamedFinding, TRIAL_SCRAPES } from '../doctor/doctor-checks.ts';
 import { installBrowser } from '../doctor/doctor-install.ts';

@@ -1,6 +1,5 @@
 import { Option } from 'commander';
-import { defined } from '../../model/defined.ts';
-import type { ExportSpec } from '../../model/export.ts';
+import type { ExportSpec } from '../../core/model/export.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_TYPES,
@@ -9,9 +8,10 @@ import {
   exportTypeSpec,
   PAGE_FORMATS,
   PAGE_TYPE,
-} from '../../model/export-registry.ts';
-import type { JobId } from '../../model/ids.ts';
-import type { ExportProgress } from '../../ports/export-store.ts';
+} from '../../core/model/export-registry.ts';
+import type { JobId } from '../../core/model/ids.ts';
+import type { ExportProgress } from '../../core/ports/export-store.ts';
+import { defined } from '../../lib/defined.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { FLAGS } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';

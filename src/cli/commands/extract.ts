@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { createExtraction } from '../../jobs/extraction.ts';
-import { extractRequestSchema, readOptionsOf } from '../../jobs/extraction-request.ts';
-import { READ_FORMATS } from '../../jobs/page-options.ts';
-import type { PageResult } from '../../jobs/page-result.ts';
+import { createExtraction } from '../../capabilities/jobs/extraction.ts';
+import { extractRequestSchema, readOptionsOf } from '../../capabilities/jobs/extraction-request.ts';
+import { READ_FORMATS } from '../../capabilities/jobs/page-options.ts';
+import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { envExample } from '../../config/env-example.ts';
-import { FOLDER_FILES, trustFolder } from '../../config/folder-trust.ts';
+import { envExample } from '../../core/config/env-example.ts';
+import { FOLDER_FILES, trustFolder } from '../../core/config/folder-trust.ts';
 import { DEFAULTS_FILE } from '../defaults/option-defaults.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 import { helpBelow } from '../output/help.ts';

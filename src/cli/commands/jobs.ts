@@ -1,11 +1,11 @@
 import { Option } from 'commander';
-import type { JobView } from '../../api/views/job-view.ts';
-import { ERRORS } from '../../errors/registry.ts';
-import { ruleSentence } from '../../jobs/rule-words.ts';
-import { microcreditsOf } from '../../model/credits.ts';
-import { describeBytes, describeCount, describeMs, describeTime } from '../../model/human-units.ts';
-import { type Budgets, JOB_STATUSES, type Job } from '../../model/job.ts';
-import { type LedgerEntry, TASK_STATES, type TaskState } from '../../model/task.ts';
+import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
+import { ERRORS } from '../../core/errors/registry.ts';
+import { microcreditsOf } from '../../core/model/credits.ts';
+import { type Budgets, JOB_STATUSES, type Job } from '../../core/model/job.ts';
+import { type LedgerEntry, TASK_STATES, type TaskState } from '../../core/model/task.ts';
+import type { JobView } from '../../http/views/job-view.ts';
+import { describeBytes, describeCount, describeMs, describeTime } from '../../lib/human-units.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { type Limit, limitOf, wholeNumber } from '../flags/flag-values.ts';

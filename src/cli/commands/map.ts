@@ -1,7 +1,7 @@
-import { EXIT } from '../../errors/registry.ts';
-import { draftMap } from '../../jobs/job-draft.ts';
-import { mapRequestSchema } from '../../jobs/job-request.ts';
-import type { MapLink } from '../../jobs/map-result.ts';
+import { draftMap } from '../../capabilities/jobs/job-draft.ts';
+import { mapRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import type { MapLink } from '../../capabilities/jobs/map-result.ts';
+import { EXIT } from '../../core/errors/registry.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
 import { wholeNumber } from '../flags/flag-values.ts';

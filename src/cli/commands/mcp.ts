@@ -1,5 +1,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { fileOf } from '../../capabilities/exports/export-file.ts';
+import { settingsSecretsOf } from '../../core/config/secrets.ts';
+import { guarded } from '../../core/errors/guarded.ts';
+import type { ExportId } from '../../core/model/ids.ts';
+import { createLogger } from '../../core/observe/logger.ts';
+import { createMetrics } from '../../core/observe/metrics.ts';
 import {
   hashSecret,
   isUsable,
@@ -7,16 +13,10 @@ import {
   newKey,
   newSecret,
   prefixOf,
-} from '../../api/access/api-key.ts';
-import { callWithin } from '../../api/http/call-within.ts';
-import { settingsSecretsOf } from '../../config/secrets.ts';
-import { guarded } from '../../errors/guarded.ts';
-import { fileOf } from '../../exports/export-file.ts';
-import { type ApiCall, pathWithQuery } from '../../mcp/api-call.ts';
-import type { McpServerOptions } from '../../mcp/mcp-server.ts';
-import type { ExportId } from '../../model/ids.ts';
-import { createLogger } from '../../observe/logger.ts';
-import { createMetrics } from '../../observe/metrics.ts';
+} from '../../http/access/api-key.ts';
+import { type ApiCall, pathWithQuery } from '../../http/mcp/api-call.ts';
+import type { McpServerOptions } from '../../http/mcp/mcp-server.ts';
+import { callWithin } from '../../http/server/call-within.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { createPlatformApi } from '../backend/platform-api.ts';
@@ -62,7 +62,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(FLAGS.apiKey())
     .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (flags: McpFlags) => {
-      const { toolsNamed } = await import('../../mcp/tools/tool-choice.ts');
+      const { toolsNamed } = await import('../../http/mcp/tools/tool-choice.ts');
       const tools = toolsNamed(flags.tools ?? ['default'], 'INVALID_USAGE');
       const client = apiClientOf(shell, flags);
       if (client !== null) await serve(shell, callOver(client), { tools });
@@ -79,8 +79,8 @@ const callOver =
 async function serve(shell: Shell, api: ApiCall, options: McpServerOptions): Promise<void> {
   const [{ serveStdio, StdioServerTransport }, { createMcpServer }, { MessageLines }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
-    import('../../mcp/mcp-server.ts'),
-    import('../../mcp/message-lines.ts'),
+    import('../../http/mcp/mcp-server.ts'),
+    import('../../http/mcp/message-lines.ts'),
   ]);
   const lines = new MessageLines(shell.stdout);
   const interrupts = watchInterrupts();

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { monitorChangeView } from '../../api/views/monitor-view.ts';
-import { EXIT } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { formatJobId } from '../../jobs/job-id.ts';
-import { describeCount } from '../../model/human-units.ts';
-import type { AccountId, MonitorId } from '../../model/ids.ts';
-import type { Monitor } from '../../model/monitor.ts';
-import { type MonitorRequest, monitorRequestSchema } from '../../monitors/monitor-request.ts';
-import { createMonitors, type Monitors } from '../../monitors/monitors.ts';
-import { everyMsOf } from '../../schedules/schedule-request.ts';
-import { createSchedules } from '../../schedules/schedules.ts';
-import { openVault } from '../../sessions/vault.ts';
+import { formatJobId } from '../../capabilities/jobs/job-id.ts';
+import { type MonitorRequest, monitorRequestSchema } from '../../capabilities/monitors/monitor-request.ts';
+import { createMonitors, type Monitors } from '../../capabilities/monitors/monitors.ts';
+import { everyMsOf } from '../../capabilities/schedules/schedule-request.ts';
+import { createSchedules } from '../../capabilities/schedules/schedules.ts';
+import { openVault } from '../../capabilities/sessions/vault.ts';
+import { EXIT } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AccountId, MonitorId } from '../../core/model/ids.ts';
+import type { Monitor } from '../../core/model/monitor.ts';
+import { monitorChangeView } from '../../http/views/monitor-view.ts';
+import { describeCount } from '../../lib/human-units.ts';
 import { FLAGS, parseFlags } from '../flags/flags.ts';
 import {
   MONITOR_FLAG_OF,

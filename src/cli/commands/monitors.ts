@@ -1,9 +1,9 @@
 import { Option } from 'commander';
-import type { MonitorChangeView, MonitorView } from '../../api/views/monitor-view.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { describeCount } from '../../model/human-units.ts';
-import { CHANGE_KINDS, type ChangeKind } from '../../model/monitor.ts';
-import { monitorRequestSchema } from '../../monitors/monitor-request.ts';
+import { monitorRequestSchema } from '../../capabilities/monitors/monitor-request.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../core/model/monitor.ts';
+import type { MonitorChangeView, MonitorView } from '../../http/views/monitor-view.ts';
+import { describeCount } from '../../lib/human-units.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import type { BackendMonitors } from '../backend/monitor-backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';

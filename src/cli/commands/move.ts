@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, describePlace, folderPlace, requireDatabase } from '../folders/data-folder.ts';
 import { backupSummary } from '../output/backup-summary.ts';

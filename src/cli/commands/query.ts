@@ -1,7 +1,7 @@
 import { Option } from 'commander';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { QUERY_SOURCES } from '../../model/query-fields.ts';
-import type { QueryResult } from '../../query/queries.ts';
+import type { QueryResult } from '../../capabilities/query/queries.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { QUERY_SOURCES } from '../../core/model/query-fields.ts';
 import type { BackendQuery } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { list, wholeNumber } from '../flags/flag-values.ts';

@@ -1,8 +1,8 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { createExtraction } from '../../jobs/extraction.ts';
-import { readOptionsOf, reextractRequestSchema } from '../../jobs/extraction-request.ts';
-import { READ_FORMATS } from '../../jobs/page-options.ts';
-import type { PageResult } from '../../jobs/page-result.ts';
+import { createExtraction } from '../../capabilities/jobs/extraction.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/extraction-request.ts';
+import { READ_FORMATS } from '../../capabilities/jobs/page-options.ts';
+import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { createProgress, type Progress } from '../crawl/progress.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { backupRefOf } from '../../backup/backup-ref.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { backupRefOf } from '../../capabilities/backup/backup-ref.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { describePlace, folderPlace } from '../folders/data-folder.ts';
 import { backupSummary } from '../output/backup-summary.ts';

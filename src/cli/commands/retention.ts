@@ -1,6 +1,6 @@
-import { type RetentionView, retentionRequest } from '../../api/access/retention-admin.ts';
-import { describeBytes, describeMs } from '../../model/human-units.ts';
-import { RETAINED_KINDS } from '../../model/retention.ts';
+import { RETAINED_KINDS } from '../../core/model/retention.ts';
+import { type RetentionView, retentionRequest } from '../../http/access/retention-admin.ts';
+import { describeBytes, describeMs } from '../../lib/human-units.ts';
 import { withAccountBackend } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';

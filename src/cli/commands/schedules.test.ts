@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/integration/cli-command.ts';
+import { NO_LIMITS } from '../../core/model/account.ts';
+import type { AccountId } from '../../core/model/ids.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
-import { NO_LIMITS } from '../../model/account.ts';
-import type { AccountId } from '../../model/ids.ts';
 
 let dir: string;
 beforeAll(async () => {

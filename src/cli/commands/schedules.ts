@@ -1,13 +1,13 @@
 import { Option } from 'commander';
-import type { NextView, RunView, ScheduleView } from '../../api/views/schedule-view.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import {
   previewRequestSchema,
   type ScheduleChangeRequest,
   type ScheduleRequest,
   scheduleChangeSchema,
   scheduleRequestSchema,
-} from '../../schedules/schedule-request.ts';
+} from '../../capabilities/schedules/schedule-request.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { NextView, RunView, ScheduleView } from '../../http/views/schedule-view.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import type { BackendSchedules } from '../backend/schedule-backend.ts';

@@ -1,14 +1,14 @@
 import { extname, resolve } from 'node:path';
-import { ERRORS, EXIT } from '../../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ScrapeResult } from '../../jobs/job-reader.ts';
-import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../jobs/job-request.ts';
-import { ruleSentence } from '../../jobs/rule-words.ts';
-import { attemptSentences } from '../../jobs/why-sentences.ts';
-import type { Attempt } from '../../model/attempt.ts';
-import { defined } from '../../model/defined.ts';
-import { describeCount, describeMs } from '../../model/human-units.ts';
-import type { Format } from '../../model/job.ts';
+import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
+import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
+import { attemptSentences } from '../../capabilities/jobs/why-sentences.ts';
+import { ERRORS, EXIT } from '../../core/errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Attempt } from '../../core/model/attempt.ts';
+import type { Format } from '../../core/model/job.ts';
+import { defined } from '../../lib/defined.ts';
+import { describeCount, describeMs } from '../../lib/human-units.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
 import {

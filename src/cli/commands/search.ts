@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { rebuildIndex } from '../../query/search/keep-index.ts';
-import type { SearchHit } from '../../query/search/searches.ts';
-import type { MarkedText } from '../../query/search/snippet.ts';
+import { rebuildIndex } from '../../capabilities/query/search/keep-index.ts';
+import type { SearchHit } from '../../capabilities/query/search/searches.ts';
+import type { MarkedText } from '../../capabilities/query/search/snippet.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { apiClientOf, type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';
 import { FLAGS, withAccountFlags } from '../flags/flags.ts';

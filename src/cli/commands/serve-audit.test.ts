@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { settingsSchema } from '../../config/settings.ts';
+import { settingsSchema } from '../../core/config/settings.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 import { recordStart } from './serve-audit.ts';
 

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
-import { shownSettings } from '../../config/secrets.ts';
-import type { Settings } from '../../config/settings.ts';
-import type { AuditEntry } from '../../model/audit-chain.ts';
-import type { AuditStore } from '../../ports/audit-store.ts';
+import { shownSettings } from '../../core/config/secrets.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import type { AuditEntry } from '../../core/model/audit-chain.ts';
+import type { AuditStore } from '../../core/ports/audit-store.ts';
 
 /**
  * Writes to the audit log that a server starts, with its address and its settings, and what has changed in them since the last start of

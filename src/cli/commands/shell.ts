@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline';
-import { listen } from '../../errors/guarded.ts';
-import { EXIT } from '../../errors/registry.ts';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import { createExtraction } from '../../jobs/extraction.ts';
-import type { ScrapeResult } from '../../jobs/job-reader.ts';
-import { scrapeRequestSchema } from '../../jobs/job-request.ts';
-import { runsScripts } from '../../model/engine-traits.ts';
+import { createExtraction } from '../../capabilities/jobs/extraction.ts';
+import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
+import { scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import { EXIT } from '../../core/errors/registry.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { runsScripts } from '../../core/model/engine-traits.ts';
 import { type Fetcher, type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { FLAGS, given, parseFlags, readSettings } from '../flags/flags.ts';
 import { type OptionFlags, PAGE_FLAG_OF, PAGE_FLAGS, pageFieldsOf } from '../flags/option-flags.ts';

@@ -8,8 +8,8 @@ import {
   trustFolder,
   trustPath,
   whyDistrusted,
-} from '../../config/folder-trust.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+} from '../../core/config/folder-trust.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 import { harmlessText } from '../output/harmless-text.ts';
 import { helpBelow } from '../output/help.ts';

@@ -1,13 +1,13 @@
+import { type RotationReport, rotateVault } from '../../capabilities/sessions/rotate-vault.ts';
+import { createVault, VAULT_HINT } from '../../capabilities/sessions/vault.ts';
 import {
   keyFileOf,
   newVaultKey,
   readKeyFile,
   readVaultKeys,
   replaceKeyFile,
-} from '../../config/vault-keys.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type RotationReport, rotateVault } from '../../sessions/rotate-vault.ts';
-import { createVault, VAULT_HINT } from '../../sessions/vault.ts';
+} from '../../core/config/vault-keys.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, openExisting } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';

@@ -1,4 +1,4 @@
-import { backupRefOf } from '../../backup/backup-ref.ts';
+import { backupRefOf } from '../../capabilities/backup/backup-ref.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { backupSummary } from '../output/backup-summary.ts';
 import { helpBelow } from '../output/help.ts';

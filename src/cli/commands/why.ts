@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type WhyAnswer, whyOf } from '../../jobs/why.ts';
-import type { Job } from '../../model/job.ts';
-import { urlPart } from '../../model/url-part.ts';
+import { type WhyAnswer, whyOf } from '../../capabilities/jobs/why.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Job } from '../../core/model/job.ts';
+import { urlPart } from '../../lib/url-part.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { CrawlRecorder } from '../../archive/crawl-recorder.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Job } from '../../model/job.ts';
+import type { CrawlRecorder } from '../../capabilities/archive/crawl-recorder.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Job } from '../../core/model/job.ts';
 import type { CrawlFolder, RememberedCommand } from '../folders/crawl-folder.ts';
 import type { OpenPlatform, Shell } from '../shell/shell.ts';
 
@@ -73,8 +73,8 @@ export async function openRecording(
   { version }: Pick<Shell, 'version'>,
 ): Promise<CrawlRecorder> {
   const [{ openCrawlRecorder }, { recordingPlace }] = await Promise.all([
-    import('../../archive/crawl-recorder.ts'),
-    import('../../archive/recording-place.ts'),
+    import('../../capabilities/archive/crawl-recorder.ts'),
+    import('../../capabilities/archive/recording-place.ts'),
   ]);
   const place = recordingPlace(path, job.id);
   const { stateDir } = folder;

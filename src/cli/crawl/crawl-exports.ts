@@ -1,12 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ExportView } from '../../api/views/export-view.ts';
-import type { JobView } from '../../api/views/job-view.ts';
-import { exportBytes } from '../../exports/export-bytes.ts';
-import type { ExportWish } from '../../model/derived.ts';
-import { exportFormatSpec } from '../../model/export-registry.ts';
-import type { Job } from '../../model/job.ts';
+import { exportBytes } from '../../capabilities/exports/export-bytes.ts';
+import type { ExportWish } from '../../core/model/derived.ts';
+import { exportFormatSpec } from '../../core/model/export-registry.ts';
+import type { Job } from '../../core/model/job.ts';
+import type { ExportView } from '../../http/views/export-view.ts';
+import type { JobView } from '../../http/views/job-view.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import { exportFailure } from '../backend/export-backend.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LedgerEntry } from '../../model/task.ts';
+import type { LedgerEntry } from '../../core/model/task.ts';
 import { failedCount, failureLines, failuresOf } from './crawl-failures.ts';
 
 const entry = (given: Partial<LedgerEntry>): LedgerEntry => ({

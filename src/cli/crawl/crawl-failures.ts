@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../errors/registry.ts';
-import { failureCode, failureMessage } from '../../jobs/scrape-outcome.ts';
-import { describeCount } from '../../model/human-units.ts';
-import type { LedgerEntry } from '../../model/task.ts';
+import { failureCode, failureMessage } from '../../capabilities/jobs/scrape-outcome.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import type { LedgerEntry } from '../../core/model/task.ts';
+import { describeCount } from '../../lib/human-units.ts';
 import { quoted } from '../completion/command-tree.ts';
 import { harmlessText } from '../output/harmless-text.ts';
 

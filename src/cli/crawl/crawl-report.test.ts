@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Job } from '../../model/job.ts';
+import type { Job } from '../../core/model/job.ts';
 import { readEarlier, reportOf, writeReport } from './crawl-report.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'scrapifie-report-'));

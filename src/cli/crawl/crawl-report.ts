@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { stopSentence } from '../../jobs/rule-words.ts';
-import { creditsOf } from '../../model/credits.ts';
-import type { Job } from '../../model/job.ts';
+import { stopSentence } from '../../capabilities/jobs/rule-words.ts';
+import { creditsOf } from '../../core/model/credits.ts';
+import type { Job } from '../../core/model/job.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 import type { CrawlFailures } from './crawl-failures.ts';
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { draftCrawl, type OperatorOptions } from '../../jobs/job-draft.ts';
-import { type CrawlRequest, crawlRequestSchema } from '../../jobs/job-request.ts';
-import { microcreditsOf } from '../../model/credits.ts';
-import type { Budgets, Format, Job, JobOptions, Pace } from '../../model/job.ts';
+import { draftCrawl, type OperatorOptions } from '../../capabilities/jobs/job-draft.ts';
+import { type CrawlRequest, crawlRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { microcreditsOf } from '../../core/model/credits.ts';
+import type { Budgets, Format, Job, JobOptions, Pace } from '../../core/model/job.ts';
 import { DERIVED_FLAG_OF, type DerivedFlags, derivedFieldsOf } from '../flags/derived-flags.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
 import { type Limit, limitOf } from '../flags/flag-values.ts';

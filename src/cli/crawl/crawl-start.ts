@@ -1,7 +1,7 @@
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { parseStoredSeed } from '../../frontier/canonical.ts';
-import type { AccountId } from '../../model/ids.ts';
-import type { Budgets, Job, Pace } from '../../model/job.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { Budgets, Job, Pace } from '../../core/model/job.ts';
+import { parseStoredSeed } from '../../crawl/frontier/canonical.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import type { OpenPlatform } from '../shell/shell.ts';
 import { removeCrawlExports } from './crawl-exports.ts';

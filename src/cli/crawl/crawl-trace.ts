@@ -1,10 +1,10 @@
-import { ruleSentence } from '../../jobs/rule-words.ts';
-import { whyOf } from '../../jobs/why.ts';
-import { describeCount } from '../../model/human-units.ts';
-import type { Job } from '../../model/job.ts';
-import type { Page } from '../../model/page.ts';
-import type { LedgerEntry } from '../../model/task.ts';
-import type { Store } from '../../ports/store.ts';
+import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
+import { whyOf } from '../../capabilities/jobs/why.ts';
+import type { Job } from '../../core/model/job.ts';
+import type { Page } from '../../core/model/page.ts';
+import type { LedgerEntry } from '../../core/model/task.ts';
+import type { Store } from '../../core/ports/store.ts';
+import { describeCount } from '../../lib/human-units.ts';
 import { screenOf } from '../output/screen.ts';
 import { storyOf } from '../output/story.ts';
 import type { Shell } from '../shell/shell.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Waiting } from '../../jobs/waiting.ts';
-import { describeBytes, describeMs } from '../../model/human-units.ts';
-import type { HostKey } from '../../model/ids.ts';
-import type { Job } from '../../model/job.ts';
+import type { Waiting } from '../../capabilities/jobs/waiting.ts';
+import type { HostKey } from '../../core/model/ids.ts';
+import type { Job } from '../../core/model/job.ts';
+import { describeBytes, describeMs } from '../../lib/human-units.ts';
 import {
   barLine,
   type CrawlRate,

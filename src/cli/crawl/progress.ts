@@ -1,7 +1,7 @@
 import cliProgress from 'cli-progress';
-import type { Waiting } from '../../jobs/waiting.ts';
-import { describeMs, describeSpeed } from '../../model/human-units.ts';
-import type { JobCounters } from '../../model/job.ts';
+import type { Waiting } from '../../capabilities/jobs/waiting.ts';
+import type { JobCounters } from '../../core/model/job.ts';
+import { describeMs, describeSpeed } from '../../lib/human-units.ts';
 
 /** The fields of a job that progress is computed from. */
 export interface Counted {

@@ -1,5 +1,5 @@
 import { existsSync, rmdirSync, rmSync } from 'node:fs';
-import type { ErrorCode } from '../../errors/registry.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import type { CrawlReport } from './crawl-report.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type CrawlFolder, findCrawl } from '../folders/crawl-folder.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { trustFolder } from '../../config/folder-trust.ts';
+import { trustFolder } from '../../core/config/folder-trust.ts';
 import { FLAGS } from '../flags/flags.ts';
 import type { Shell } from '../shell/shell.ts';
 import { applyDefaults } from './option-defaults.ts';

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, type Option } from 'commander';
-import { FOLDER_FILES, readFolderFile, whyDistrusted } from '../../config/folder-trust.ts';
-import { givenSettings } from '../../config/load.ts';
-import { nearestName } from '../../config/nearest-name.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { FOLDER_FILES, readFolderFile, whyDistrusted } from '../../core/config/folder-trust.ts';
+import { givenSettings } from '../../core/config/load.ts';
+import { nearestName } from '../../core/config/nearest-name.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { parseYamlFile, readYamlFile, wrongFile, type YamlFile } from '../flags/yaml-file.ts';
 import { wordsOf } from '../output/help.ts';
 import { tellOnce } from '../output/tell-once.ts';

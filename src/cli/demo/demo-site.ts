@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listen } from '../../errors/guarded.ts';
-import { shopPages } from '../../samples/bookshop.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import { shopPages } from '../../http/samples/bookshop.ts';
 
 /** A small shop on this machine, for the demo: it needs no network, and changes when it is told to. */
 export interface DemoSite {

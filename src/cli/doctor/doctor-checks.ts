@@ -1,4 +1,4 @@
-import { within } from '../../model/time-limit.ts';
+import { within } from '../../lib/time-limit.ts';
 import { type Check, type Finding, failure, failureOf, type Patient } from './finding.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';
 import { PLACE_CHECKS } from './place-checks.ts';

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { listen, listenOnce } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { listen, listenOnce } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type FoundBrowser, findBrowser } from '../../fetch/browser/pool/find-browser.ts';
 
 export interface InstallOptions {

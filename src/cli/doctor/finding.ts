@@ -1,5 +1,5 @@
-import type { Settings } from '../../config/settings.ts';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Shell } from '../shell/shell.ts';
 
 /** What a check has found. Whatever is not well says what to do about it. */

@@ -4,10 +4,15 @@ import { access, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { getCACertificates } from 'node:tls';
-import { budgetFiles, LEAST_OPEN_FILES, openFileLimit, RAISE_OPEN_FILES } from '../../config/open-files.ts';
-import { listenOnce } from '../../errors/guarded.ts';
-import { describeBytes } from '../../model/human-units.ts';
-import { within } from '../../model/time-limit.ts';
+import {
+  budgetFiles,
+  LEAST_OPEN_FILES,
+  openFileLimit,
+  RAISE_OPEN_FILES,
+} from '../../core/config/open-files.ts';
+import { listenOnce } from '../../core/errors/guarded.ts';
+import { describeBytes } from '../../lib/human-units.ts';
+import { within } from '../../lib/time-limit.ts';
 import { type Check, failure, fine, warning } from './finding.ts';
 
 const LEAST_NODE = 24;

@@ -2,9 +2,9 @@ import { constants, existsSync } from 'node:fs';
 import { access, mkdir, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { keyFileOf, readVaultKeys } from '../../config/vault-keys.ts';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import { describeBytes } from '../../model/human-units.ts';
+import { keyFileOf, readVaultKeys } from '../../core/config/vault-keys.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { describeBytes } from '../../lib/human-units.ts';
 import { DATABASE_FILE } from '../folders/crawl-folder.ts';
 import { describePlace } from '../folders/data-folder.ts';
 import {

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { readPairs } from '../../config/name-value-list.ts';
-import type { Settings } from '../../config/settings.ts';
-import { checkMailServer } from '../../deliver/mailer.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { checkMailServer } from '../../capabilities/webhooks/mailer.ts';
+import { readPairs } from '../../core/config/name-value-list.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { receiverUrl, withoutLogin } from '../../core/tracing/receiver-url.ts';
+import { parseProxyFile, withListedProxies } from '../../crawl/plan/proxies/proxy-file.ts';
+import { ProxyPool } from '../../crawl/plan/proxies/proxy-pool.ts';
+import { loadPolicyFile } from '../../crawl/policy/policy-file.ts';
 import { createTunnelOpener } from '../../fetch/proxy/open-tunnel.ts';
 import { faultOf } from '../../fetch/proxy/proxy-failure.ts';
-import { within } from '../../model/time-limit.ts';
-import { parseProxyFile, withListedProxies } from '../../plan/proxies/proxy-file.ts';
-import { ProxyPool } from '../../plan/proxies/proxy-pool.ts';
-import { loadPolicyFile } from '../../policy/policy-file.ts';
-import { receiverUrl, withoutLogin } from '../../tracing/receiver-url.ts';
+import { within } from '../../lib/time-limit.ts';
 import { type Check, failure, fine, NOT_USED, tried, warning } from './finding.ts';
 
 const ANSWER_MS = 8_000;

@@ -1,7 +1,7 @@
-import type { SettingOverrides, SettingProblem } from '../../config/load.ts';
-import { settingSources } from '../../config/load.ts';
-import type { Settings } from '../../config/settings.ts';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { SettingOverrides, SettingProblem } from '../../core/config/load.ts';
+import { settingSources } from '../../core/config/load.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { readSettings } from '../flags/flags.ts';
 import type { Shell } from '../shell/shell.ts';
 import type { NamedFinding } from './doctor-checks.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { formatProblem } from '../../model/export.ts';
-import { EXPORT_FORMATS, JOB_EXPORT_TYPES } from '../../model/export-registry.ts';
+import { formatProblem } from '../../core/model/export.ts';
+import { EXPORT_FORMATS, JOB_EXPORT_TYPES } from '../../core/model/export-registry.ts';
 import { list } from './flag-values.ts';
 import { given } from './flags.ts';
 

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import type { IgnoredSettings } from '../../config/dot-env.ts';
-import { ignoredText, loadSettings, type SettingOverrides } from '../../config/load.ts';
-import { parsePlainly, sentenceOf } from '../../config/plain-problems.ts';
-import type { Settings } from '../../config/settings.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { FieldProblem } from '../../jobs/invalid-request.ts';
-import { FORMATS } from '../../jobs/page-options.ts';
+import type { FieldProblem } from '../../capabilities/jobs/invalid-request.ts';
+import { FORMATS } from '../../capabilities/jobs/page-options.ts';
+import type { IgnoredSettings } from '../../core/config/dot-env.ts';
+import { ignoredText, loadSettings, type SettingOverrides } from '../../core/config/load.ts';
+import { parsePlainly, sentenceOf } from '../../core/config/plain-problems.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { tellOnce } from '../output/tell-once.ts';
 import type { Shell } from '../shell/shell.ts';
 import {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { wholeNumber } from './flag-values.ts';
 import { given } from './flags.ts';
 import { readYamlFile } from './yaml-file.ts';

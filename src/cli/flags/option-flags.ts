@@ -5,8 +5,8 @@ import {
   type PageOptionName,
   pageOption,
   storedPlace,
-} from '../../jobs/page-options.ts';
-import type { FlagReader, OptionFlag } from '../../model/page-option.ts';
+} from '../../capabilities/jobs/page-options.ts';
+import type { FlagReader, OptionFlag } from '../../core/model/page-option.ts';
 import {
   byteCount,
   collect,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { isPluginPart } from '../../config/plugin-part.ts';
-import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
+import { EXTRACT_TYPES } from '../../capabilities/jobs/extract-types.ts';
+import { isPluginPart } from '../../core/config/plugin-part.ts';
 
 /** A word of the list, or the name of what a plug-in offers; whether there is such a plug-in is known when it is loaded. */
 export const choiceOrPart =

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CATCH_UPS, OVERLAPS, SCHEDULED_KINDS } from '../../model/schedule.ts';
-import type { ScheduleRequest } from '../../schedules/schedule-request.ts';
+import type { ScheduleRequest } from '../../capabilities/schedules/schedule-request.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { CATCH_UPS, OVERLAPS, SCHEDULED_KINDS } from '../../core/model/schedule.ts';
 import type { Shell } from '../shell/shell.ts';
 import { duration, wholeNumber } from './flag-values.ts';
 import { given } from './flags.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { defined } from '../../model/defined.ts';
+import { defined } from '../../lib/defined.ts';
 
 /** Signs of the command line and the operators of a query that they stand for; longer ones are tried first. */
 const SIGNS: readonly (readonly [sign: string, op: string])[] = [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /** A YAML or JSON file that a flag names. */
 export interface YamlFile {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { parseStoredSeed } from '../../frontier/canonical.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { parseStoredSeed } from '../../crawl/frontier/canonical.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 
 /** The files of a crawl. */

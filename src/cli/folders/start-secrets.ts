@@ -1,7 +1,7 @@
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../config/private-files.ts';
-import type { Logger } from '../../observe/logger.ts';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../core/config/private-files.ts';
+import type { Logger } from '../../core/observe/logger.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 
 /** Files of a data folder with what a start of the server made for its operator: a key, and a link that signs in. */

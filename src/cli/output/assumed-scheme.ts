@@ -1,4 +1,4 @@
-import { parseStoredSeed } from '../../frontier/canonical.ts';
+import { parseStoredSeed } from '../../crawl/frontier/canonical.ts';
 import type { Shell } from '../shell/shell.ts';
 
 /**

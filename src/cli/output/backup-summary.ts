@@ -1,4 +1,4 @@
-import type { BackupReport } from '../../backup/installation.ts';
+import type { BackupReport } from '../../capabilities/backup/installation.ts';
 import type { Screen } from './screen.ts';
 import { details } from './table.ts';
 

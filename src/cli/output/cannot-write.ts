@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /** The error for a file that cannot be written, in words for the user who named it or its folder. */
 export function cannotWrite(path: string, error: unknown): ScrapifieError {

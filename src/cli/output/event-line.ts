@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../../events/parse-stream.ts';
+import type { StreamEvent } from '../../capabilities/events/parse-stream.ts';
 
 const text = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { everyMsOf } from '../../schedules/schedule-request.ts';
+import { everyMsOf } from '../../capabilities/schedules/schedule-request.ts';
 import { intervalText } from './interval.ts';
 
 it.each(['1h', '1h30m', '90s', '15m', '1d', '366d', '1d1s', '1s500ms'])(

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Shell } from '../shell/shell.ts';
 import { cannotWrite } from './cannot-write.ts';
 import { outputWritten } from './standard-output.ts';

@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import type { RenderedRecord } from '../../core/model/page.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
 import { createBlobsFs } from '../../drivers/blobs-fs/blobs-fs.ts';
-import type { ScrapeResult } from '../../jobs/job-reader.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { RenderedRecord } from '../../model/page.ts';
-import type { Blobs } from '../../ports/blobs.ts';
 import { writeArtifacts } from './page-artifacts.ts';
 import { putIntoFiles } from './scrape-files.ts';
 

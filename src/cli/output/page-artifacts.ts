@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { artifactsOf, endingFor, type NamedArtifact } from '../../jobs/artifact.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { RenderedRecord } from '../../model/page.ts';
-import type { Blobs } from '../../ports/blobs.ts';
+import { artifactsOf, endingFor, type NamedArtifact } from '../../capabilities/jobs/artifact.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import type { RenderedRecord } from '../../core/model/page.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
 import { cannotWrite } from './cannot-write.ts';
 
 /** A picture, a document or an answer of a page, as a line of pages.ndjson tells of it. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DONE, hashOf, openPlatform, type Platform } from '../../../test/property/api-platform.ts';
-import type { JobId } from '../../model/ids.ts';
+import type { JobId } from '../../core/model/ids.ts';
 import { openPageFile } from './page-file.ts';
 
 const PICTURE = Buffer.from('a picture');

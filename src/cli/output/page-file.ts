@@ -1,11 +1,11 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { rawHtmlOf } from '../../jobs/page-result.ts';
-import type { JobId, TaskId } from '../../model/ids.ts';
-import type { Page, PageRecord } from '../../model/page.ts';
-import { isRenderedRecord, unpackRecord } from '../../model/page-record.ts';
-import type { Blobs } from '../../ports/blobs.ts';
-import type { Store } from '../../ports/store.ts';
+import { rawHtmlOf } from '../../capabilities/jobs/page-result.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { JobId, TaskId } from '../../core/model/ids.ts';
+import type { Page, PageRecord } from '../../core/model/page.ts';
+import { isRenderedRecord, unpackRecord } from '../../core/model/page-record.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
+import type { Store } from '../../core/ports/store.ts';
 import type { OpenStorage } from '../shell/shell.ts';
 import { cannotWrite } from './cannot-write.ts';
 import { writeArtifacts } from './page-artifacts.ts';

@@ -1,9 +1,9 @@
 import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ContentHash, JobSeq, TaskId } from '../../model/ids.ts';
-import type { Page, RenderedRecord } from '../../model/page.ts';
-import { unpackRecord } from '../../model/page-record.ts';
+import type { ContentHash, JobSeq, TaskId } from '../../core/model/ids.ts';
+import type { Page, RenderedRecord } from '../../core/model/page.ts';
+import { unpackRecord } from '../../core/model/page-record.ts';
 import { pageLine, shownPageLine } from './page-line.ts';
 
 const page = (more: Partial<Page>): Page => ({

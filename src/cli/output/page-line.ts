@@ -1,8 +1,8 @@
-import { pageErrorOf } from '../../jobs/page-result.ts';
-import { failureMessage } from '../../jobs/scrape-outcome.ts';
-import { defined } from '../../model/defined.ts';
-import type { Page, PageRecord, RenderedRecord } from '../../model/page.ts';
-import type { LedgerEntry } from '../../model/task.ts';
+import { pageErrorOf } from '../../capabilities/jobs/page-result.ts';
+import { failureMessage } from '../../capabilities/jobs/scrape-outcome.ts';
+import type { Page, PageRecord, RenderedRecord } from '../../core/model/page.ts';
+import type { LedgerEntry } from '../../core/model/task.ts';
+import { defined } from '../../lib/defined.ts';
 import type { WrittenArtifacts } from './page-artifacts.ts';
 
 const NEWLINE = Buffer.from('\n');

@@ -1,5 +1,5 @@
-import type { PageResult } from '../../jobs/page-result.ts';
-import type { Format } from '../../model/job.ts';
+import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import type { Format } from '../../core/model/job.ts';
 
 /** Formats that are one text: asked for alone, they are printed as they are. */
 const TEXTS = ['html', 'rawHtml', 'text', 'markdown'] as const;

@@ -1,5 +1,5 @@
-import type { Artifact } from '../../jobs/artifact.ts';
-import type { PageResult } from '../../jobs/page-result.ts';
+import type { Artifact } from '../../capabilities/jobs/artifact.ts';
+import type { PageResult } from '../../capabilities/jobs/page-result.ts';
 import { type WrittenArtifact, writeBytes } from './page-artifacts.ts';
 
 /** The line of a page that a server has fetched; its pictures, documents and answers are written to files. */

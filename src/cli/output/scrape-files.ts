@@ -1,7 +1,7 @@
-import type { Artifact } from '../../jobs/artifact.ts';
-import type { ScrapeResult } from '../../jobs/job-reader.ts';
-import type { FailureDetails } from '../../jobs/page-result.ts';
-import { defined } from '../../model/defined.ts';
+import type { Artifact } from '../../capabilities/jobs/artifact.ts';
+import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
+import type { FailureDetails } from '../../capabilities/jobs/page-result.ts';
+import { defined } from '../../lib/defined.ts';
 import { writeWhole } from './page-artifacts.ts';
 
 /** Where the person wants what; null: nowhere, it stays in the result. */

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../core/config/settings.ts';
 import type { Shell } from '../shell/shell.ts';
 
 type Style = Parameters<typeof styleText>[0];

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { listen } from '../../errors/guarded.ts';
+import { listen } from '../../core/errors/guarded.ts';
 import { cannotWrite } from './cannot-write.ts';
 
 /** The first error of each stream: Node.js itself forgets those of standard output. */

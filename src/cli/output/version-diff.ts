@@ -1,8 +1,8 @@
-import type { VersionDiffView } from '../../api/views/version-diff-view.ts';
-import type { FieldChange } from '../../diff/field-diff.ts';
-import type { PictureSummary } from '../../diff/picture-diff.ts';
-import type { TextDiff } from '../../diff/text-diff.ts';
-import { describeShare } from '../../model/human-units.ts';
+import type { FieldChange } from '../../extract/diff/field-diff.ts';
+import type { PictureSummary } from '../../extract/diff/picture-diff.ts';
+import type { TextDiff } from '../../extract/diff/text-diff.ts';
+import type { VersionDiffView } from '../../http/views/version-diff-view.ts';
+import { describeShare } from '../../lib/human-units.ts';
 
 /** How two contents of a page differ, for people. Empty when they do not. */
 export function describeVersionDiff(found: VersionDiffView): string {

@@ -1,7 +1,7 @@
-import { reportListenerErrors } from '../../errors/guarded.ts';
-import { EXIT } from '../../errors/registry.ts';
-import type { Logger } from '../../observe/logger.ts';
-import type { FaultKind } from '../../observe/metrics/api-metrics.ts';
+import { reportListenerErrors } from '../../core/errors/guarded.ts';
+import { EXIT } from '../../core/errors/registry.ts';
+import type { Logger } from '../../core/observe/logger.ts';
+import type { FaultKind } from '../../core/observe/metrics/api-metrics.ts';
 
 export interface FaultsOptions {
   readonly logger: Logger;

@@ -1,7 +1,7 @@
-import { listen } from '../../errors/guarded.ts';
-import { EXIT } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { within } from '../../model/time-limit.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import { EXIT } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { within } from '../../lib/time-limit.ts';
 
 /** Ctrl-C, the request of a supervisor to stop, and a terminal that was closed. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,8 +1,8 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
-import type { Extraction, GivenPage } from '../../jobs/extraction.ts';
-import { readOptionsOf, reextractRequestSchema } from '../../jobs/extraction-request.ts';
-import type { PageResult } from '../../jobs/page-result.ts';
+import { EXTRACT_TYPES } from '../../capabilities/jobs/extract-types.ts';
+import type { Extraction, GivenPage } from '../../capabilities/jobs/extraction.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/extraction-request.ts';
+import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { parseFlags } from '../flags/flags.ts';
 import { parseYaml, readYamlFile } from '../flags/yaml-file.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ContentHash } from '../../model/ids.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
 import { createBlobsFs } from './blobs-fs.ts';
 
 const blobOf = (text: string) => ({

@@ -1,11 +1,11 @@
 import { hash as digest, randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
-import { BoundedMap } from '../../model/bounded-map.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../ports/blobs.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/blob-frame.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../core/ports/blobs.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { ImpossibleValue } from '../derived-file/derived-file.ts';
 import { createCompaction } from './compaction.ts';
 import { diskError } from './disk-error.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ContentHash } from '../../model/ids.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
 import { createBlobsFs } from './blobs-fs.ts';
 
 const DRIVER = new URL('./blobs-fs.ts', import.meta.url).href;

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ContentHash } from '../../model/ids.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
 import type { PackIndex } from './pack-index.ts';
 import type { PackPosition, Packs } from './packs.ts';
 

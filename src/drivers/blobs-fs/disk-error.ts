@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
   ENOSPC: 'DISK_FULL',

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ContentHash } from '../../model/ids.ts';
+import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
 import { type BlobsFs, createBlobsFs } from './blobs-fs.ts';
 
 const PAGE_BYTES = 4_096;

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { makePrivateFile } from '../../config/private-files.ts';
+import { makePrivateFile } from '../../core/config/private-files.ts';
 import { fileAt, ImpossibleValue, type OpenFile } from '../derived-file/derived-file.ts';
 import type { PackIndex } from './pack-index.ts';
 import { isPackName, type PackPosition } from './packs.ts';

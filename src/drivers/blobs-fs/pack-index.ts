@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { ImpossibleValue, openDerivedFile } from '../derived-file/derived-file.ts';
 import { type IndexTables, openIndexTables } from './index-tables.ts';
 import type { PackPosition, Packs } from './packs.ts';

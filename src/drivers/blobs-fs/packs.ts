@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../config/private-files.ts';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../core/config/private-files.ts';
 import { errnoOf } from './disk-error.ts';
 
 /** Where a body lies: in which frame of which pack, and where in the frame once that is decoded. */

@@ -1,10 +1,10 @@
 import { hash as digest, randomBytes } from 'node:crypto';
 import { Pool } from 'pg';
-import { isPooledUrl } from '../../config/postgres-url.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../ports/blobs.ts';
+import { isPooledUrl } from '../../core/config/postgres-url.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/blob-frame.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../core/ports/blobs.ts';
 import { databaseError } from './database-error.ts';
 
 /** Either the URL of a database, or a pool of connections to it, which stays its owner's to close. */

@@ -1,9 +1,9 @@
 import { hash as digest, randomBytes } from 'node:crypto';
-import { parseS3Url } from '../../config/s3-place.ts';
-import { asScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../ports/blobs.ts';
+import { parseS3Url } from '../../core/config/s3-place.ts';
+import { asScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/blob-frame.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../core/ports/blobs.ts';
 import { applyRules } from './lifecycle.ts';
 import { uploadInParts } from './multipart.ts';
 import { openS3Bucket } from './s3-bucket.ts';

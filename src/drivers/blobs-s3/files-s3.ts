@@ -1,6 +1,6 @@
-import { parseS3Url } from '../../config/s3-place.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Files, StoredFile } from '../../ports/files.ts';
+import { parseS3Url } from '../../core/config/s3-place.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Files, StoredFile } from '../../core/ports/files.ts';
 import { isRefused, openS3Bucket, type S3Bucket } from './s3-bucket.ts';
 import { strangeAnswerError } from './s3-error.ts';
 import { createS3Objects } from './s3-objects.ts';

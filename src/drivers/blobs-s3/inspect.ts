@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { parseS3Url } from '../../config/s3-place.ts';
-import { asScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { BucketFacts } from '../../ports/server-facts.ts';
+import { parseS3Url } from '../../core/config/s3-place.ts';
+import { asScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { BucketFacts } from '../../core/ports/server-facts.ts';
 import { hasRules } from './lifecycle.ts';
 import { isRefused, openS3Bucket, type S3Terms } from './s3-bucket.ts';
 

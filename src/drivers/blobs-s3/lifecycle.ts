@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { LifecycleRule } from '@aws-sdk/client-s3';
-import { defined } from '../../model/defined.ts';
+import { defined } from '../../lib/defined.ts';
 import { isRefused, type S3Bucket } from './s3-bucket.ts';
 
 /**

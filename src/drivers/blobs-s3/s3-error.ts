@@ -1,6 +1,6 @@
-import type { S3Place } from '../../config/s3-place.ts';
-import type { ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { S3Place } from '../../core/config/s3-place.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /** An answer other than success. */
 export interface S3Refusal {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Agent } from 'undici';
-import { urlPart } from '../../model/url-part.ts';
+import { urlPart } from '../../lib/url-part.ts';
 
 type HandleRequest = S3Client['config']['requestHandler']['handle'];
 type HttpRequest = Parameters<HandleRequest>[0];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { MainWatch } from './main-watch.ts';
 
 const AWAY = new ScrapifieError('BLOBS_UNAVAILABLE', 'away');

@@ -1,4 +1,4 @@
-import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 export interface MainWatchOptions {
   /** The first pause after a failure; each further one is twice as long, up to the longest. */

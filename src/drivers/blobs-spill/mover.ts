@@ -1,4 +1,4 @@
-import type { Blob, Blobs } from '../../ports/blobs.ts';
+import type { Blob, Blobs } from '../../core/ports/blobs.ts';
 
 export interface MoverOptions {
   readonly main: Pick<Blobs, 'put'>;

@@ -1,5 +1,5 @@
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Blob, BlobCopy, Blobs } from '../../ports/blobs.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Blob, BlobCopy, Blobs } from '../../core/ports/blobs.ts';
 import { type MainState, MainWatch } from './main-watch.ts';
 import { createMover } from './mover.ts';
 

@@ -1,4 +1,4 @@
-import type { Bus, Messages, Topic } from '../../ports/bus.ts';
+import type { Bus, Messages, Topic } from '../../core/ports/bus.ts';
 
 export interface BusLocalOptions {
   /** Told of every listener that threw or rejected. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Messages, Topic } from '../../ports/bus.ts';
+import type { Messages, Topic } from '../../core/ports/bus.ts';
 
 const names = z.array(z.string().max(2_000)).max(10_000);
 

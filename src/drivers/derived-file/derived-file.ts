@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { makePrivateFile } from '../../config/private-files.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { makePrivateFile } from '../../core/config/private-files.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /**
  * A file of SQLite whose content is made of something else, so that one that is damaged need not stop anything: the call

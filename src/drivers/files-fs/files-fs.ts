@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { makeFolder } from '../../config/make-folder.ts';
-import { PRIVATE_FILE } from '../../config/private-files.ts';
-import type { ErrorCode } from '../../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Files } from '../../ports/files.ts';
+import { makeFolder } from '../../core/config/make-folder.ts';
+import { PRIVATE_FILE } from '../../core/config/private-files.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Files } from '../../core/ports/files.ts';
 
 const PARTIAL = '.partial';
 const DAY_MS = 86_400_000;

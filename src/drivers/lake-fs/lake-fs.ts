@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../config/private-files.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { LakeEntry, LakeFiles } from '../../ports/lake-files.ts';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../core/config/private-files.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { LakeEntry, LakeFiles } from '../../core/ports/lake-files.ts';
 
 /** Files that are being written; they are no files of the lake. */
 const PARTIAL = '.partial';

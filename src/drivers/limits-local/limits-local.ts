@@ -1,4 +1,4 @@
-import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../ports/limits.ts';
+import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../core/ports/limits.ts';
 
 export interface LimitsLocalOptions {
   /** Keys whose window is remembered; beyond it the one not seen for longest is forgotten, and begins anew. */

@@ -1,5 +1,5 @@
-import { within } from '../../model/time-limit.ts';
-import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../ports/limits.ts';
+import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../core/ports/limits.ts';
+import { within } from '../../lib/time-limit.ts';
 import { refuseWrongTypes } from '../redis-link/key-types.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';

@@ -1,4 +1,4 @@
-import type { CallName } from '../../ports/queue.ts';
+import type { CallName } from '../../core/ports/queue.ts';
 import type { KeyTypes } from '../redis-link/key-types.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';

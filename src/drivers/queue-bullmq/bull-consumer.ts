@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Job, WaitingError, Worker } from 'bullmq';
-import { listen } from '../../errors/guarded.ts';
-import { within } from '../../model/time-limit.ts';
-import type { Consumer } from '../../ports/queue.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import type { Consumer } from '../../core/ports/queue.ts';
+import { within } from '../../lib/time-limit.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { closeClient, type RedisLink } from '../redis-link/redis-link.ts';
 

@@ -1,4 +1,4 @@
-import type { Entry } from '../../ports/queue.ts';
+import type { Entry } from '../../core/ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 import { freshJobId, type JobQueue } from './bull-queue.ts';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { guarded, listen } from '../../errors/guarded.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CallClock } from '../../model/call-clock.ts';
+import { guarded, listen } from '../../core/errors/guarded.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { CallClock } from '../../core/model/call-clock.ts';
 import {
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
-} from '../../model/call-message.ts';
-import type { CallHandler } from '../../ports/queue.ts';
+} from '../../core/model/call-message.ts';
+import type { CallHandler } from '../../core/ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 import { AFTERLIFE_MS, type CallJob, type CallKeys, callJobOf } from './call-state.ts';

@@ -1,5 +1,5 @@
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Entry } from '../../ports/queue.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Entry } from '../../core/ports/queue.ts';
 import { type KeyType, type KeyTypes, refuseWrongTypes } from '../redis-link/key-types.ts';
 import { isRefusedCommand } from '../redis-link/redis-error.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';

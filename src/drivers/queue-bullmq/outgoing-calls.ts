@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { guarded } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CallClock } from '../../model/call-clock.ts';
-import { noFreeWorker, readCallAnswer, writeCallMessage, writeCallReply } from '../../model/call-message.ts';
-import type { CallName, CallOptions } from '../../ports/queue.ts';
+import { guarded } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { CallClock } from '../../core/model/call-clock.ts';
+import {
+  noFreeWorker,
+  readCallAnswer,
+  writeCallMessage,
+  writeCallReply,
+} from '../../core/model/call-message.ts';
+import type { CallName, CallOptions } from '../../core/ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 import type { Answerers } from './answerers.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallName, Consumer, Entry, Queue, QueueName, TimerName } from '../../ports/queue.ts';
+import type { CallName, Consumer, Entry, Queue, QueueName, TimerName } from '../../core/ports/queue.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
 import { createAnswerers } from './answerers.ts';
 import { type StallTimes, startBullConsumer } from './bull-consumer.ts';

@@ -1,4 +1,4 @@
-import type { TimerName } from '../../ports/queue.ts';
+import type { TimerName } from '../../core/ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import type { JobQueue } from './bull-queue.ts';
 

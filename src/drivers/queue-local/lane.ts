@@ -1,4 +1,4 @@
-import type { Consumer, Entry } from '../../ports/queue.ts';
+import type { Consumer, Entry } from '../../core/ports/queue.ts';
 import { RankHeap } from './rank-heap.ts';
 
 /** An entry that waits (`slot` ≥ 0 in the heap) or is being worked on (`slot` −1). */

@@ -1,6 +1,6 @@
-import { guarded } from '../../errors/guarded.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CallClock } from '../../model/call-clock.ts';
+import { guarded } from '../../core/errors/guarded.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { CallClock } from '../../core/model/call-clock.ts';
 import {
   noFreeWorker,
   readCallAnswer,
@@ -8,8 +8,8 @@ import {
   writeCallFailure,
   writeCallMessage,
   writeCallReply,
-} from '../../model/call-message.ts';
-import type { Ask, CallHandler, CallName, CallOptions, Consumer } from '../../ports/queue.ts';
+} from '../../core/model/call-message.ts';
+import type { Ask, CallHandler, CallName, CallOptions, Consumer } from '../../core/ports/queue.ts';
 import type { Lane } from './lane.ts';
 
 /** The calls of one name. They wait in a lane; requests and waiting callers are kept here. */

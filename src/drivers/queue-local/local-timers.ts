@@ -1,4 +1,4 @@
-import type { Consumer, TimerName } from '../../ports/queue.ts';
+import type { Consumer, TimerName } from '../../core/ports/queue.ts';
 
 export interface LocalTimers {
   every(name: TimerName, everyMs: number, action: () => Promise<void>): Consumer;

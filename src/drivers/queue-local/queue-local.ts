@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { CallName, Entry, Queue, QueueName, TimerName } from '../../ports/queue.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { CallName, Entry, Queue, QueueName, TimerName } from '../../core/ports/queue.ts';
 import { Lane } from './lane.ts';
 import { createLocalCalls, type LocalCalls } from './local-calls.ts';
 import { createLocalTimers } from './local-timers.ts';

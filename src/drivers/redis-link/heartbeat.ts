@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { listen } from '../../errors/guarded.ts';
+import { listen } from '../../core/errors/guarded.ts';
 
 export interface HeartbeatTimes {
   readonly everyMs: number;

@@ -1,4 +1,4 @@
-import type { RedisFacts } from '../../ports/server-facts.ts';
+import type { RedisFacts } from '../../core/ports/server-facts.ts';
 import { openRedisLink } from './redis-link.ts';
 
 /** Looks at a server and changes nothing. Throws QUEUE_UNAVAILABLE, QUEUE_REFUSED, or QUEUE_UNSAFE for one that throws keys away. */

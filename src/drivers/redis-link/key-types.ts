@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { RedisLink } from './redis-link.ts';
 import { redisScript } from './redis-script.ts';
 

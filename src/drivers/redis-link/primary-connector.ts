@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createConnection, Socket } from 'node:net';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
-import type { RedisHost, RedisPlace } from '../../config/redis-url.ts';
-import { listen, listenOnce } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { RedisHost, RedisPlace } from '../../core/config/redis-url.ts';
+import { listen, listenOnce } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /** The server has ceased to be the one that has our keys, or was never it: another must be asked for. */
 const ELSEWHERE = /\b(?:MOVED \d|READONLY You|UNBLOCKED )/;

@@ -1,4 +1,4 @@
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /** Answers of Redis that trying again will not change. */
 const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM)|invalid password|DB index|cluster support disabled/i;

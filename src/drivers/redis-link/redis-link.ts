@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
-import { parseRedisUrl, type RedisPlace, redisAddress } from '../../config/redis-url.ts';
-import { listen, listenOnce } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { within } from '../../model/time-limit.ts';
+import { parseRedisUrl, type RedisPlace, redisAddress } from '../../core/config/redis-url.ts';
+import { listen, listenOnce } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { within } from '../../lib/time-limit.ts';
 import { type HeartbeatTimes, keepHeartbeat } from './heartbeat.ts';
 import { connectionOptions, keyPrefix } from './primary-connector.ts';
 import { asQueueError } from './redis-error.ts';

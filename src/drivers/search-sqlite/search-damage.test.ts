@@ -2,11 +2,11 @@ import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { AccountId, JobId } from '../../model/ids.ts';
-import { packRecord } from '../../model/page-record.ts';
-import { parseSearch } from '../../model/search-query.ts';
-import type { IndexablePage, SearchIndex } from '../../ports/search-index.ts';
+import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AccountId, JobId } from '../../core/model/ids.ts';
+import { packRecord } from '../../core/model/page-record.ts';
+import { parseSearch } from '../../core/model/search-query.ts';
+import type { IndexablePage, SearchIndex } from '../../core/ports/search-index.ts';
 import { openSqliteSearch } from './search-sqlite.ts';
 
 const PAGE_BYTES = 4_096;

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { makePrivateFile } from '../../config/private-files.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { JobId } from '../../model/ids.ts';
-import { searchDocumentOf } from '../../model/search-document.ts';
-import type { SearchQuery, SearchTerm } from '../../model/search-query.ts';
-import { type IndexablePage, MOST_RANKED, type SearchIndex } from '../../ports/search-index.ts';
+import { makePrivateFile } from '../../core/config/private-files.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { JobId } from '../../core/model/ids.ts';
+import { searchDocumentOf } from '../../core/model/search-document.ts';
+import type { SearchQuery, SearchTerm } from '../../core/model/search-query.ts';
+import { type IndexablePage, MOST_RANKED, type SearchIndex } from '../../core/ports/search-index.ts';
 import { fileAt, type OpenFile, openDerivedFile } from '../derived-file/derived-file.ts';
 import { searchKeyOf } from '../store-rows/search-rows.ts';
 

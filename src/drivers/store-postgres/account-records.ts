@@ -1,5 +1,5 @@
-import type { AccountId } from '../../model/ids.ts';
-import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../ports/account-store.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../core/ports/account-store.ts';
 import {
   accountOfRow,
   LIMIT_COLUMNS,

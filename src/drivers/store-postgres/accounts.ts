@@ -1,5 +1,5 @@
-import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
-import type { AccountStore } from '../../ports/store.ts';
+import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
+import type { AccountStore } from '../../core/ports/store.ts';
 import { FOUND_KEY, foundKeyOf, refuseWhileDeleted } from '../store-rows/account-rows.ts';
 import { keyFromRow } from '../store-rows/rows.ts';
 import { createPostgresAccountRecordStore } from './account-records.ts';

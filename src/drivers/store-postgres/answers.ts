@@ -1,4 +1,4 @@
-import type { AnswerStore } from '../../ports/answer-store.ts';
+import type { AnswerStore } from '../../core/ports/answer-store.ts';
 import { answerStateOf } from '../store-rows/answer-rows.ts';
 import type { Row } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';

@@ -1,5 +1,5 @@
-import { type AuditEntry, NO_HASH } from '../../model/audit-chain.ts';
-import type { AuditStore } from '../../ports/audit-store.ts';
+import { type AuditEntry, NO_HASH } from '../../core/model/audit-chain.ts';
+import type { AuditStore } from '../../core/ports/audit-store.ts';
 import { auditOf, cursorOf, sliceOf } from '../store-rows/rows.ts';
 import type { PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';

@@ -1,5 +1,5 @@
-import type { ContentHash } from '../../model/ids.ts';
-import type { PortableRow, PortableValue, TableShape } from '../../ports/store-copy.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import type { PortableRow, PortableValue, TableShape } from '../../core/ports/store-copy.ts';
 import { isCopied, isCopiedColumn } from '../store-rows/derived-tables.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
 import type { Row } from '../store-rows/rows.ts';

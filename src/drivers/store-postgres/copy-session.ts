@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Row } from '../store-rows/rows.ts';
 import { addressOf, type Query } from './database.ts';
 import { translate } from './faults.ts';

@@ -1,4 +1,4 @@
-import type { CreditStore, UsageGroup } from '../../ports/credit-store.ts';
+import type { CreditStore, UsageGroup } from '../../core/ports/credit-store.ts';
 import {
   COUNTERS,
   creditEntryOf,

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { isPooledUrl } from '../../config/postgres-url.ts';
-import { listen } from '../../errors/guarded.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isPooledUrl } from '../../core/config/postgres-url.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Row } from '../store-rows/rows.ts';
 import { type Address, isAnswer, isConflict, translate } from './faults.ts';
 import { storableText } from './parameters.ts';

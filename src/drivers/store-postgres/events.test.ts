@@ -2,8 +2,8 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventsUntil, readEvents } from '../../../test/contract/store/events-contract.ts';
 import { at, createJob, done, T0, take, urlsOn } from '../../../test/contract/store/fixtures.ts';
-import type { AccountId, JobId } from '../../model/ids.ts';
-import type { NewEvent, PagesEventData, StoredEvent } from '../../ports/event-store.ts';
+import type { AccountId, JobId } from '../../core/model/ids.ts';
+import type { NewEvent, PagesEventData, StoredEvent } from '../../core/ports/event-store.ts';
 import { openStores } from './open-stores.fixture.ts';
 import { restoreIncarnation, type Schema } from './schema.fixture.ts';
 

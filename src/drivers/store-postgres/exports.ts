@@ -1,6 +1,6 @@
-import type { Export } from '../../model/export.ts';
-import type { ExportId } from '../../model/ids.ts';
-import type { ExportStore } from '../../ports/export-store.ts';
+import type { Export } from '../../core/model/export.ts';
+import type { ExportId } from '../../core/model/ids.ts';
+import type { ExportStore } from '../../core/ports/export-store.ts';
 import { EXPIRED_COLUMNS } from '../store-rows/expiry.ts';
 import { exportEventOf, exportOf, pageKeyOf } from '../store-rows/export-rows.ts';
 import { cursorOf, pageFromRow, sliceOf } from '../store-rows/rows.ts';

@@ -9,7 +9,7 @@ import { freePort } from '../../../fleet/servers/free-port.ts';
 import { startPostgres } from '../../../fleet/servers/postgres.ts';
 import { createJob, job, T0, urlsOn } from '../../../test/contract/store/fixtures.ts';
 import { openTimed } from '../../../test/contract/store/timed-store.ts';
-import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, type ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { openPostgresDatabase } from './database.ts';
 import { translate } from './faults.ts';
 import { openSchema, openStores } from './open-stores.fixture.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { ErrorCode } from '../../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /** Address and user of the database, as far as messages may name them. */
 export interface Address {

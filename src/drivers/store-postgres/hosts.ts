@@ -1,7 +1,7 @@
-import type { HostId, Incarnation, JobId, JobSeq } from '../../model/ids.ts';
-import type { Task } from '../../model/task.ts';
-import { NO_TURNS } from '../../model/turns.ts';
-import type { HostStore } from '../../ports/store.ts';
+import type { HostId, Incarnation, JobId, JobSeq } from '../../core/model/ids.ts';
+import type { Task } from '../../core/model/task.ts';
+import { NO_TURNS } from '../../core/model/turns.ts';
+import type { HostStore } from '../../core/ports/store.ts';
 import {
   cursorOf,
   hostKeyFromRow,

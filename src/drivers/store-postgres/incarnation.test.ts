@@ -11,7 +11,7 @@ import {
   take,
   urlsOn,
 } from '../../../test/contract/store/fixtures.ts';
-import type { HostKey } from '../../model/ids.ts';
+import type { HostKey } from '../../core/model/ids.ts';
 import { openSchema, openStore, openStores } from './open-stores.fixture.ts';
 import { restoreIncarnation } from './schema.fixture.ts';
 

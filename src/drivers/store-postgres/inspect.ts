@@ -1,4 +1,4 @@
-import type { PostgresFacts } from '../../ports/server-facts.ts';
+import type { PostgresFacts } from '../../core/ports/server-facts.ts';
 import { NOW, openPostgresDatabase } from './database.ts';
 import { readVersion } from './migrate.ts';
 import { POSTGRES_MIGRATIONS } from './schema/migrations.ts';

@@ -13,7 +13,7 @@ import {
   urlsOn,
 } from '../../../test/contract/store/fixtures.ts';
 import { openTcpProxy } from '../../../test/fault/tcp-proxy.ts';
-import type { HostKey } from '../../model/ids.ts';
+import type { HostKey } from '../../core/model/ids.ts';
 import { openStore, openStores } from './open-stores.fixture.ts';
 
 /** A store behind a proxy that can cut its connections, and another beside it that shows what is really there. */

@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { PostgresDatabase, Query } from './database.ts';
 import { type Migration, POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 

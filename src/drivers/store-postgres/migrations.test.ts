@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { auditHash, NO_HASH } from '../../model/audit-chain.ts';
-import type { JobId } from '../../model/ids.ts';
+import { auditHash, NO_HASH } from '../../core/model/audit-chain.ts';
+import type { JobId } from '../../core/model/ids.ts';
 import { DROPPED, type EarlierRow, earlierRows, WITHOUT_ROW } from '../store-rows/earlier-rows.fixture.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
 import { openPostgresDatabase, type Query } from './database.ts';

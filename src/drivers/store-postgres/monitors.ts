@@ -1,4 +1,4 @@
-import { MOST_CHANGES_KEPT, MOST_CHECKS_KEPT, type MonitorStore } from '../../ports/monitor-store.ts';
+import { MOST_CHANGES_KEPT, MOST_CHECKS_KEPT, type MonitorStore } from '../../core/ports/monitor-store.ts';
 import {
   dueRecheckOf,
   monitorChangeOf,

@@ -1,4 +1,4 @@
-import type { OwnerRequestStore } from '../../ports/owner-request-store.ts';
+import type { OwnerRequestStore } from '../../core/ports/owner-request-store.ts';
 import { cursorOf, ownerRequestOf } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 

@@ -1,5 +1,5 @@
-import type { HostKey } from '../../model/ids.ts';
-import { type NewTask, PROVISIONAL_RULES } from '../../model/task.ts';
+import type { HostKey } from '../../core/model/ids.ts';
+import { type NewTask, PROVISIONAL_RULES } from '../../core/model/task.ts';
 
 /**
  * PostgreSQL stores no U+0000 in text, and no half of a surrogate pair. A page may hold either and must not keep a

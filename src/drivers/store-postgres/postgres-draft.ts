@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { SchemaVersions, StoreDraft } from '../../ports/store-copy.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { SchemaVersions, StoreDraft } from '../../core/ports/store-copy.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
 import {
   mappingOf,

@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { StoreSnapshot } from '../../ports/store-copy.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { StoreSnapshot } from '../../core/ports/store-copy.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
 import { postgresReferences, postgresRows, postgresTables } from './copied-tables.ts';
 import { inUse, openCopySession, requireNoServers } from './copy-session.ts';

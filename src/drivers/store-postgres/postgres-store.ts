@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Store } from '../../ports/store.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { createPostgresAccountDeletionStore } from './account-deletion.ts';
 import { createPostgresAccountStore } from './accounts.ts';
 import { createPostgresAnswerStore } from './answers.ts';

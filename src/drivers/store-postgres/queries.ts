@@ -1,6 +1,6 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { LedgerViewStore } from '../../ports/ledger-view-store.ts';
-import type { QueryStore } from '../../ports/query-store.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { LedgerViewStore } from '../../core/ports/ledger-view-store.ts';
+import type { QueryStore } from '../../core/ports/query-store.ts';
 import { createLedgerViewStore } from '../store-rows/ledger-view.ts';
 import {
   queryRowOf,

@@ -20,7 +20,7 @@ import {
   urlsOn,
 } from '../../../test/contract/store/fixtures.ts';
 import type { TimedStore } from '../../../test/contract/store/timed-store.ts';
-import type { HostKey } from '../../model/ids.ts';
+import type { HostKey } from '../../core/model/ids.ts';
 import { openSchema, openStore, openStores } from './open-stores.fixture.ts';
 import type { Schema } from './schema.fixture.ts';
 

@@ -1,6 +1,6 @@
-import type { ReaderName } from '../../model/derived.ts';
-import { eventPlaceOf } from '../../model/event-cursor.ts';
-import type { ReaderRange, ReaderStore } from '../../ports/reader-store.ts';
+import type { ReaderName } from '../../core/model/derived.ts';
+import { eventPlaceOf } from '../../core/model/event-cursor.ts';
+import type { ReaderRange, ReaderStore } from '../../core/ports/reader-store.ts';
 import { readerBatchOf, readerCursorOf } from '../store-rows/reader-rows.ts';
 import type { PostgresDatabase, Query } from './database.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { at, createJob, done, expectExact, take, urlsOn } from '../../../test/contract/store/fixtures.ts';
-import { createKnownUrls } from '../../frontier/known-urls.ts';
-import { createLedger } from '../../ledger/ledger.ts';
-import { createLogger } from '../../observe/logger.ts';
-import { createMetrics } from '../../observe/metrics.ts';
+import { createLogger } from '../../core/observe/logger.ts';
+import { createMetrics } from '../../core/observe/metrics.ts';
+import { createKnownUrls } from '../../crawl/frontier/known-urls.ts';
+import { createLedger } from '../../crawl/ledger/ledger.ts';
 import { openStore, openStores } from './open-stores.fixture.ts';
 
 /** A store whose user the operator can take everything from, and the schema with all rights beside it. */

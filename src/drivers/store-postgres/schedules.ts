@@ -1,11 +1,11 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Schedule } from '../../model/schedule.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Schedule } from '../../core/model/schedule.ts';
 import {
   MOST_RUNS_KEPT,
   type NewSchedule,
   type ScheduleStore,
   type TickRun,
-} from '../../ports/schedule-store.ts';
+} from '../../core/ports/schedule-store.ts';
 import { cursorOf, type Row, sliceOf } from '../store-rows/rows.ts';
 import {
   GOES_ON,

@@ -1,4 +1,4 @@
-import type { SearchStore } from '../../ports/search-store.ts';
+import type { SearchStore } from '../../core/ports/search-store.ts';
 import {
   FIRST_SEARCHABLE,
   FOUND_COLUMNS,

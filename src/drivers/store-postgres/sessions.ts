@@ -1,4 +1,4 @@
-import type { SessionStore } from '../../ports/session-store.ts';
+import type { SessionStore } from '../../core/ports/session-store.ts';
 import {
   credentialEntryOf,
   credentialOf,

@@ -1,5 +1,5 @@
-import type { AccountId } from '../../model/ids.ts';
-import { MOST_SIGN_INS, type SignInStore } from '../../ports/sign-in-store.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import { MOST_SIGN_INS, type SignInStore } from '../../core/ports/sign-in-store.ts';
 import { signInOfRow } from '../store-rows/sign-in-rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 

@@ -1,4 +1,4 @@
-import type { NewSighting, NewSnapshot, SnapshotStore } from '../../ports/snapshot-store.ts';
+import type { NewSighting, NewSnapshot, SnapshotStore } from '../../core/ports/snapshot-store.ts';
 import { cursorOf, sliceOf } from '../store-rows/rows.ts';
 import {
   KNOWN_CONTENT_COLUMNS,

@@ -15,8 +15,8 @@ import {
   T0,
 } from '../../../test/contract/store/fixtures.ts';
 import type { TimedStore } from '../../../test/contract/store/timed-store.ts';
-import type { HostKey, JobId } from '../../model/ids.ts';
-import type { TaskEnd } from '../../ports/store.ts';
+import type { HostKey, JobId } from '../../core/model/ids.ts';
+import type { TaskEnd } from '../../core/ports/store.ts';
 import { openStores } from './open-stores.fixture.ts';
 
 const WORKERS = 4;

@@ -1,4 +1,4 @@
-import { MOST_DUE_HOSTS, type Workload } from '../../ports/workload-store.ts';
+import { MOST_DUE_HOSTS, type Workload } from '../../core/ports/workload-store.ts';
 import { OPEN_JOBS, workloadOf } from '../store-rows/workload-rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 

@@ -1,4 +1,4 @@
-import type { AnswerRequest, AnswerState } from '../../ports/answer-store.ts';
+import type { AnswerRequest, AnswerState } from '../../core/ports/answer-store.ts';
 import type { Row } from './rows.ts';
 
 /** What becomes of a request whose key is there already, and is not too old. `isHeld`: the request holds it now. */

@@ -1,6 +1,6 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { creditsOf, startOfMonth } from '../../model/credits.ts';
-import type { CreditEntry, CreditEntryKind, Credits, UsageSum } from '../../ports/credit-store.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { creditsOf, startOfMonth } from '../../core/model/credits.ts';
+import type { CreditEntry, CreditEntryKind, Credits, UsageSum } from '../../core/ports/credit-store.ts';
 import type { Row } from './rows.ts';
 
 export function creditsExhausted(free: number, reserve: number): ScrapifieError {

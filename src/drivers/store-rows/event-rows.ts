@@ -1,14 +1,14 @@
-import type { ErrorCode } from '../../errors/registry.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
 import {
   comparePlaces,
   type EventCursor,
   type EventPlace,
   eventCursorOf,
   FIRST_CURSOR,
-} from '../../model/event-cursor.ts';
-import type { EventType } from '../../model/event-types.ts';
-import type { AccountId, JobId, TaskId } from '../../model/ids.ts';
-import type { JobKind, JobStatus } from '../../model/job.ts';
+} from '../../core/model/event-cursor.ts';
+import type { EventType } from '../../core/model/event-types.ts';
+import type { AccountId, JobId, TaskId } from '../../core/model/ids.ts';
+import type { JobKind, JobStatus } from '../../core/model/job.ts';
 import {
   EVENTS_PER_LOOK,
   type EventData,
@@ -16,8 +16,8 @@ import {
   type EventPageSummary,
   type JobEventData,
   type StoredEvent,
-} from '../../ports/event-store.ts';
-import type { ListPage } from '../../ports/store.ts';
+} from '../../core/ports/event-store.ts';
+import type { ListPage } from '../../core/ports/store.ts';
 import type { Row } from './rows.ts';
 
 /** Columns of pages without their contents. */

@@ -1,9 +1,9 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { JobId, JobSeq } from '../../model/ids.ts';
-import type { ExpiredKind } from '../../model/job.ts';
-import { blobsOfRecord, bytesOfArtifacts } from '../../model/page-record.ts';
-import type { PagePart, RetentionAges } from '../../model/retention.ts';
-import type { ExpiredPages, RetainedJob } from '../../ports/retention-store.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { JobId, JobSeq } from '../../core/model/ids.ts';
+import type { ExpiredKind } from '../../core/model/job.ts';
+import { blobsOfRecord, bytesOfArtifacts } from '../../core/model/page-record.ts';
+import type { PagePart, RetentionAges } from '../../core/model/retention.ts';
+import type { ExpiredPages, RetainedJob } from '../../core/ports/retention-store.ts';
 import type { Row } from './rows.ts';
 
 /**

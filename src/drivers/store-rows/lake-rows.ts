@@ -1,4 +1,4 @@
-import type { AccountId, JobId } from '../../model/ids.ts';
+import type { AccountId, JobId } from '../../core/model/ids.ts';
 import {
   LAKE_TABLES,
   type LakeFile,
@@ -7,7 +7,7 @@ import {
   type LakeSummary,
   type LakeTable,
   type RemovedLakeFile,
-} from '../../ports/lake-store.ts';
+} from '../../core/ports/lake-store.ts';
 import { pageFromRow, type Row } from './rows.ts';
 
 export const lakePageOf = (row: Row): LakePage => ({ seq: Number(row.seq), page: pageFromRow(row) });

@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { UrlKey } from '../../model/ids.ts';
-import type { TaskKind, TaskState } from '../../model/task.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { UrlKey } from '../../core/model/ids.ts';
+import type { TaskKind, TaskState } from '../../core/model/task.ts';
 import {
   type LedgerCountQuery,
   type LedgerCounts,
@@ -10,7 +10,7 @@ import {
   type LedgerPathQuery,
   type LedgerState,
   PAGES_PER_COUNT,
-} from '../../ports/ledger-view-store.ts';
+} from '../../core/ports/ledger-view-store.ts';
 import {
   isFiltered,
   LEDGER_TABLES,

@@ -1,10 +1,10 @@
-import type { Attempt } from '../../model/attempt.ts';
+import type { Attempt } from '../../core/model/attempt.ts';
 import {
   type LedgerFilter,
   type LedgerOrder,
   type LedgerRowQuery,
   ROWS_PER_LOOK,
-} from '../../ports/ledger-view-store.ts';
+} from '../../core/ports/ledger-view-store.ts';
 import type { Statement } from './query-sql.ts';
 import type { Row } from './rows.ts';
 

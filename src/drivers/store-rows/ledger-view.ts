@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../../errors/registry.ts';
-import type { Attempt } from '../../model/attempt.ts';
-import type { TaskId } from '../../model/ids.ts';
-import type { FoundBy, TaskKind, TaskState } from '../../model/task.ts';
-import type { LedgerRow, LedgerRowQuery, LedgerViewStore } from '../../ports/ledger-view-store.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import type { Attempt } from '../../core/model/attempt.ts';
+import type { TaskId } from '../../core/model/ids.ts';
+import type { FoundBy, TaskKind, TaskState } from '../../core/model/task.ts';
+import type { LedgerRow, LedgerRowQuery, LedgerViewStore } from '../../core/ports/ledger-view-store.ts';
 import { countLedger, findLedgerStates, listLedgerPaths } from './ledger-counts.ts';
 import {
   isFiltered,

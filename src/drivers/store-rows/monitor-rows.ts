@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { AccountId, ChangeId, JobId, MonitorId, ScheduleId } from '../../model/ids.ts';
-import type { ChangeKind, Monitor, MonitorSettings } from '../../model/monitor.ts';
-import type { DueRecheck, MonitorChange, MonitorPage, Recheck } from '../../ports/monitor-store.ts';
+import type { AccountId, ChangeId, JobId, MonitorId, ScheduleId } from '../../core/model/ids.ts';
+import type { ChangeKind, Monitor, MonitorSettings } from '../../core/model/monitor.ts';
+import type { DueRecheck, MonitorChange, MonitorPage, Recheck } from '../../core/ports/monitor-store.ts';
 import type { Row } from './rows.ts';
 
 const maybeText = (value: unknown) => (value === null ? null : String(value));

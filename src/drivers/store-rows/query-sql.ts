@@ -2,7 +2,7 @@ import {
   PAGE_COLUMN_FIELDS,
   type PageColumnField,
   type SnapshotColumnField,
-} from '../../model/query-fields.ts';
+} from '../../core/model/query-fields.ts';
 import type {
   Aggregate,
   PlanColumn,
@@ -13,8 +13,14 @@ import type {
   QueryValue,
   TextTest,
   TimeUnit,
-} from '../../model/query-plan.ts';
-import type { QueryRow, QueryScope, RecordScan, RowQuery, ScannedPage } from '../../ports/query-store.ts';
+} from '../../core/model/query-plan.ts';
+import type {
+  QueryRow,
+  QueryScope,
+  RecordScan,
+  RowQuery,
+  ScannedPage,
+} from '../../core/ports/query-store.ts';
 import type { Row } from './rows.ts';
 
 /** A statement with its values. Nothing that a caller wrote is in the text: names are of the catalogue, values are bound. */

@@ -1,5 +1,5 @@
-import { eventCursorOf } from '../../model/event-cursor.ts';
-import type { ReaderBatch } from '../../ports/reader-store.ts';
+import { eventCursorOf } from '../../core/model/event-cursor.ts';
+import type { ReaderBatch } from '../../core/ports/reader-store.ts';
 import { eventOf, eventPlaceFromRow } from './event-rows.ts';
 import type { Row } from './rows.ts';
 

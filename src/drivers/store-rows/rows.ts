@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Attempt } from '../../model/attempt.ts';
-import type { AuditRecord } from '../../model/audit-chain.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Attempt } from '../../core/model/attempt.ts';
+import type { AuditRecord } from '../../core/model/audit-chain.ts';
 import type {
   AccountId,
   ContentHash,
@@ -13,25 +13,25 @@ import type {
   SessionId,
   TaskId,
   UrlKey,
-} from '../../model/ids.ts';
-import type { Job, JobKind, JobOptions, JobStatus } from '../../model/job.ts';
-import type { Page } from '../../model/page.ts';
-import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../model/task.ts';
-import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
-import type { HostView } from '../../ports/host-view.ts';
-import type { OptOut } from '../../ports/opt-out-store.ts';
-import type { OwnerRequest, ProofMethod } from '../../ports/owner-request-store.ts';
-import type { RobotsEntry } from '../../ports/robots-entry.ts';
+} from '../../core/model/ids.ts';
+import type { Job, JobKind, JobOptions, JobStatus } from '../../core/model/job.ts';
+import type { Page } from '../../core/model/page.ts';
+import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../core/model/task.ts';
+import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';
+import type { HostView } from '../../core/ports/host-view.ts';
+import type { OptOut } from '../../core/ports/opt-out-store.ts';
+import type { OwnerRequest, ProofMethod } from '../../core/ports/owner-request-store.ts';
+import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
 import type {
   CredentialEntry,
   SessionEntry,
   SessionWish,
   StoredCredential,
   StoredSession,
-} from '../../ports/session-store.ts';
-import type { FoundTask, HostState } from '../../ports/store.ts';
-import type { StoredPage } from '../../ports/stored-page.ts';
-import type { TaskWait } from '../../ports/task-wait.ts';
+} from '../../core/ports/session-store.ts';
+import type { FoundTask, HostState } from '../../core/ports/store.ts';
+import type { StoredPage } from '../../core/ports/stored-page.ts';
+import type { TaskWait } from '../../core/ports/task-wait.ts';
 import { EXPIRED_KINDS, expiredKindsOf, expiredPartsOf } from './expiry.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { AccountId, JobId, RunId, ScheduleId } from '../../model/ids.ts';
-import type { JobStatus } from '../../model/job.ts';
+import type { AccountId, JobId, RunId, ScheduleId } from '../../core/model/ids.ts';
+import type { JobStatus } from '../../core/model/job.ts';
 import type {
   ReportedRun,
   RunStatus,
@@ -7,8 +7,8 @@ import type {
   ScheduledJob,
   ScheduleRules,
   ScheduleRun,
-} from '../../model/schedule.ts';
-import type { MissedRun, OpenRun } from '../../ports/schedule-store.ts';
+} from '../../core/model/schedule.ts';
+import type { MissedRun, OpenRun } from '../../core/ports/schedule-store.ts';
 import type { Row } from './rows.ts';
 
 const maybeNumber = (value: unknown) => (value === null ? null : Number(value));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { AccountId, ContentHash, JobId } from '../../model/ids.ts';
-import type { FoundPage, SearchablePage, StoredBody } from '../../ports/search-store.ts';
+import type { AccountId, ContentHash, JobId } from '../../core/model/ids.ts';
+import type { FoundPage, SearchablePage, StoredBody } from '../../core/ports/search-store.ts';
 import type { Row } from './rows.ts';
 
 const PRIVATE_MARK = '!';

@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../errors/registry.ts';
-import type { UrlKey } from '../../model/ids.ts';
-import type { FoundBy, TaskState } from '../../model/task.ts';
-import type { SiteHash, SitePage } from '../../ports/site-store.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import type { UrlKey } from '../../core/model/ids.ts';
+import type { FoundBy, TaskState } from '../../core/model/task.ts';
+import type { SiteHash, SitePage } from '../../core/ports/site-store.ts';
 import { EXPIRED_COLUMNS } from './expiry.ts';
 import { pageFromRow, type Row } from './rows.ts';
 

@@ -1,9 +1,9 @@
-import type { ErrorCode } from '../../errors/registry.ts';
-import type { OutcomeKind } from '../../model/attempt.ts';
-import type { AccountId, ContentHash, JobId, SnapshotId, TaskId, UrlKey } from '../../model/ids.ts';
-import type { ArtifactRef } from '../../model/page.ts';
-import type { Sighting, Snapshot } from '../../model/snapshot.ts';
-import type { KnownContent, SightedPage } from '../../ports/snapshot-store.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import type { OutcomeKind } from '../../core/model/attempt.ts';
+import type { AccountId, ContentHash, JobId, SnapshotId, TaskId, UrlKey } from '../../core/model/ids.ts';
+import type { ArtifactRef } from '../../core/model/page.ts';
+import type { Sighting, Snapshot } from '../../core/model/snapshot.ts';
+import type { KnownContent, SightedPage } from '../../core/ports/snapshot-store.ts';
 import { cursorOf, type Row } from './rows.ts';
 
 const text = (value: unknown) => value as string;

@@ -1,4 +1,4 @@
-import type { AccountId, DeliveryId, JobId, MonitorId, WebhookId } from '../../model/ids.ts';
+import type { AccountId, DeliveryId, JobId, MonitorId, WebhookId } from '../../core/model/ids.ts';
 import type {
   AttemptRecord,
   Delivery,
@@ -9,7 +9,7 @@ import type {
   SentRequest,
   StoredWebhook,
   WebhookFormat,
-} from '../../ports/webhook-store.ts';
+} from '../../core/ports/webhook-store.ts';
 import type { Row } from './rows.ts';
 
 const maybe = <T>(value: unknown, read: (value: unknown) => T): T | null =>

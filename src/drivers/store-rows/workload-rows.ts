@@ -1,5 +1,5 @@
-import type { JobStatus } from '../../model/job.ts';
-import { MOST_DUE_HOSTS, type Workload } from '../../ports/workload-store.ts';
+import type { JobStatus } from '../../core/model/job.ts';
+import { MOST_DUE_HOSTS, type Workload } from '../../core/ports/workload-store.ts';
 import type { Row } from './rows.ts';
 
 export const OPEN_JOBS = `SELECT status, count(*) AS jobs, coalesce(sum(open), 0) AS tasks FROM jobs

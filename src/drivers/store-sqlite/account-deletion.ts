@@ -1,5 +1,5 @@
-import type { AccountId } from '../../model/ids.ts';
-import type { AccountDeletionStore } from '../../ports/account-deletion-store.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { AccountDeletionStore } from '../../core/ports/account-deletion-store.ts';
 import { accountRetentionOf, RETENTION_COLUMNS, refuseWhileDeleted } from '../store-rows/account-rows.ts';
 import { type AccountTable, inDeletionOrder } from '../store-rows/account-tables.ts';
 import type { SqliteDatabase } from './database.ts';

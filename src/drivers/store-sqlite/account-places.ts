@@ -1,4 +1,4 @@
-import type { HostId, JobSeq } from '../../model/ids.ts';
+import type { HostId, JobSeq } from '../../core/model/ids.ts';
 import { HELD_HOSTS, heldMs, isResting } from '../store-rows/bounded-claims.ts';
 import type { SqliteDatabase } from './database.ts';
 

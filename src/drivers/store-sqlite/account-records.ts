@@ -1,6 +1,6 @@
-import type { AccountId } from '../../model/ids.ts';
-import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../ports/account-store.ts';
-import type { NewKey } from '../../ports/api-key.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../core/ports/account-store.ts';
+import type { NewKey } from '../../core/ports/api-key.ts';
 import {
   accountOfRow,
   LIMIT_COLUMNS,

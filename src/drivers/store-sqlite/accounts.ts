@@ -1,6 +1,6 @@
-import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
-import type { NewKey } from '../../ports/api-key.ts';
-import type { AccountStore } from '../../ports/store.ts';
+import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
+import type { NewKey } from '../../core/ports/api-key.ts';
+import type { AccountStore } from '../../core/ports/store.ts';
 import { FOUND_KEY, foundKeyOf, refuseWhileDeleted } from '../store-rows/account-rows.ts';
 import { keyFromRow } from '../store-rows/rows.ts';
 import { createSqliteAccountRecordStore } from './account-records.ts';

@@ -1,4 +1,4 @@
-import { NO_HASH } from '../../model/audit-chain.ts';
+import { NO_HASH } from '../../core/model/audit-chain.ts';
 
 /**
  * The audit log as a hash chain, with the entries of the table it replaces. `sha256` is a function of the connection

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type AuditEntry, verifyAudit } from '../../model/audit-chain.ts';
+import { type AuditEntry, verifyAudit } from '../../core/model/audit-chain.ts';
 import { createSqliteAuditStore } from './audit.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { creditsOf, monthOf } from '../../model/credits.ts';
-import type { JobSeq } from '../../model/ids.ts';
-import type { CreditEntryKind } from '../../ports/credit-store.ts';
+import { creditsOf, monthOf } from '../../core/model/credits.ts';
+import type { JobSeq } from '../../core/model/ids.ts';
+import type { CreditEntryKind } from '../../core/ports/credit-store.ts';
 import { creditsExhausted } from '../store-rows/credit-rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeEvent } from './event-log.ts';

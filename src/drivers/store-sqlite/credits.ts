@@ -1,5 +1,5 @@
-import { monthOf } from '../../model/credits.ts';
-import type { CreditStore } from '../../ports/credit-store.ts';
+import { monthOf } from '../../core/model/credits.ts';
+import type { CreditStore } from '../../core/ports/credit-store.ts';
 import {
   creditEntryOf,
   creditsFromRow,

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';
 import { createSqliteStore } from './sqlite-store.ts';

@@ -1,9 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { makePrivateFile } from '../../config/private-files.ts';
-import type { ErrorCode } from '../../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Incarnation } from '../../model/ids.ts';
+import { makePrivateFile } from '../../core/config/private-files.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Incarnation } from '../../core/model/ids.ts';
 import { requireDatabase, requireSchema, requireSound } from './integrity-check.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';
 import { type IgnoredTail, requireIntactLog } from './wal-check.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryBacklog } from '../../ports/webhook-store.ts';
+import type { DeliveryBacklog } from '../../core/ports/webhook-store.ts';
 import type { SqliteDatabase } from './database.ts';
 
 /** See `WebhookStore.deliveryBacklog`. Reads a row for each delivery that waits. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { PRIVATE_FILE } from '../../config/private-files.ts';
+import { PRIVATE_FILE } from '../../core/config/private-files.ts';
 
 /**
  * A file that takes up space on the disk of the database, so that there is some to give back: cancelling and deleting

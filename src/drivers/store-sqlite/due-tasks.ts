@@ -1,5 +1,5 @@
-import type { HostId, JobSeq } from '../../model/ids.ts';
-import { lineOf, type Turns, turnsAfter } from '../../model/turns.ts';
+import type { HostId, JobSeq } from '../../core/model/ids.ts';
+import { lineOf, type Turns, turnsAfter } from '../../core/model/turns.ts';
 import { SQL_LINE } from '../store-rows/lines.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 

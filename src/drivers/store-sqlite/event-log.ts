@@ -1,6 +1,6 @@
-import type { EventType, JobEventType } from '../../model/event-types.ts';
-import type { JobSeq } from '../../model/ids.ts';
-import type { EventData } from '../../ports/event-store.ts';
+import type { EventType, JobEventType } from '../../core/model/event-types.ts';
+import type { JobSeq } from '../../core/model/ids.ts';
+import type { EventData } from '../../core/ports/event-store.ts';
 import { jobEventDataOf } from '../store-rows/event-rows.ts';
 import { JOB_COLUMNS } from '../store-rows/rows.ts';
 import type { SqliteDatabase } from './database.ts';

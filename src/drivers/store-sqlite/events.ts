@@ -1,5 +1,5 @@
-import { comparePlaces, eventCursorOf, eventPlaceOf } from '../../model/event-cursor.ts';
-import { EVENTS_PER_LOOK, type EventStore } from '../../ports/event-store.ts';
+import { comparePlaces, eventCursorOf, eventPlaceOf } from '../../core/model/event-cursor.ts';
+import { EVENTS_PER_LOOK, type EventStore } from '../../core/ports/event-store.ts';
 import {
   EVENT_PAGE_COLUMNS,
   eventPageOf,

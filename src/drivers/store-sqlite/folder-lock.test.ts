@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { isFolderLocked, lockFolder } from './folder-lock.ts';
 
 const HOLDER = fileURLToPath(new URL('./folder-lock.fixture.ts', import.meta.url));

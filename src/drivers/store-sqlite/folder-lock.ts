@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makePrivateFile } from '../../config/private-files.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { makePrivateFile } from '../../core/config/private-files.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 export const LOCK_FILE = 'scrapifie.lock';
 

@@ -1,6 +1,6 @@
-import type { HostId, HostKey, Incarnation, JobSeq } from '../../model/ids.ts';
-import { NO_TURNS } from '../../model/turns.ts';
-import type { HostStore } from '../../ports/store.ts';
+import type { HostId, HostKey, Incarnation, JobSeq } from '../../core/model/ids.ts';
+import { NO_TURNS } from '../../core/model/turns.ts';
+import type { HostStore } from '../../core/ports/store.ts';
 import {
   cursorOf,
   hostKeyFromRow,

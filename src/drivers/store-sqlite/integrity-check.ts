@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /** Up to this size the whole file is read through, which takes a fraction of a second. */
 const READ_THROUGH_BYTES = 67_108_864;

@@ -1,8 +1,8 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
-import type { Budgets, Job, JobOptions, Pace } from '../../model/job.ts';
-import { spentBudget } from '../../model/spent-budget.ts';
-import type { JobStore } from '../../ports/store.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { HostId, HostKey, JobId, JobSeq } from '../../core/model/ids.ts';
+import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
+import { spentBudget } from '../../core/model/spent-budget.ts';
+import type { JobStore } from '../../core/ports/store.ts';
 import {
   DELETED_ACCOUNT,
   DELETED_AT_ONCE,

@@ -1,5 +1,5 @@
-import type { AccountId } from '../../model/ids.ts';
-import { LAKE_FILE_MS, LAKE_TABLES, type LakeStore, type NewLakeFile } from '../../ports/lake-store.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import { LAKE_FILE_MS, LAKE_TABLES, type LakeStore, type NewLakeFile } from '../../core/ports/lake-store.ts';
 import { EXPIRED_COLUMNS } from '../store-rows/expiry.ts';
 import {
   lakeFileOf,

@@ -1,7 +1,7 @@
-import type { HostId, HostKey, Incarnation, JobSeq, TaskId } from '../../model/ids.ts';
-import type { JobKind } from '../../model/job.ts';
-import type { NewPage } from '../../model/page.ts';
-import type { Completion, LeaseRef, LedgerStore } from '../../ports/store.ts';
+import type { HostId, HostKey, Incarnation, JobSeq, TaskId } from '../../core/model/ids.ts';
+import type { JobKind } from '../../core/model/job.ts';
+import type { NewPage } from '../../core/model/page.ts';
+import type { Completion, LeaseRef, LedgerStore } from '../../core/ports/store.ts';
 import { charge } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
 import { writePagesEvents } from './event-log.ts';

@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { LedgerViewStore } from '../../ports/ledger-view-store.ts';
-import type { QueryStore } from '../../ports/query-store.ts';
-import type { Store } from '../../ports/store.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { LedgerViewStore } from '../../core/ports/ledger-view-store.ts';
+import type { QueryStore } from '../../core/ports/query-store.ts';
+import type { Store } from '../../core/ports/store.ts';
 
 /** Methods that the thread of the store answers; queries have one of their own. */
 export type ThreadMethod = Exclude<keyof Store, keyof QueryStore | keyof LedgerViewStore>;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AccountId } from '../../model/ids.ts';
-import type { QueryPlan } from '../../model/query-plan.ts';
-import type { Store } from '../../ports/store.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { QueryPlan } from '../../core/model/query-plan.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
 const PAGES = 20_000;

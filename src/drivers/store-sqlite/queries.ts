@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import { listen } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { LedgerViewStore } from '../../ports/ledger-view-store.ts';
-import type { QueryStore } from '../../ports/query-store.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { LedgerViewStore } from '../../core/ports/ledger-view-store.ts';
+import type { QueryStore } from '../../core/ports/query-store.ts';
 import { createLedgerViewStore } from '../store-rows/ledger-view.ts';
 import { errorOfFailure } from './messages.ts';
 import { SQLITE_LEDGER_DIALECT } from './query-dialect.ts';

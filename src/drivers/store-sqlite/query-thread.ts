@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { listen } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { QueryStore, RecordScan, RowQuery, ScannedPage } from '../../ports/query-store.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { QueryStore, RecordScan, RowQuery, ScannedPage } from '../../core/ports/query-store.ts';
 import {
   queryRowOf,
   rowStatement,

@@ -1,5 +1,5 @@
-import type { AccountId } from '../../model/ids.ts';
-import type { RetentionStore } from '../../ports/retention-store.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { RetentionStore } from '../../core/ports/retention-store.ts';
 import {
   DELETED_ACCOUNT,
   expiredPagesOf,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJob, done, hostOf, newTask, take, urlsOn } from '../../../test/contract/store/fixtures.ts';
 import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
-import type { NewTask } from '../../model/task.ts';
+import type { NewTask } from '../../core/model/task.ts';
 import { openSqliteDatabase } from './database.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 

@@ -1,7 +1,7 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { JobId } from '../../model/ids.ts';
-import type { NewJob } from '../../model/job.ts';
-import { MOST_RUNS_KEPT, type ScheduleStore, type TickRun } from '../../ports/schedule-store.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { JobId } from '../../core/model/ids.ts';
+import type { NewJob } from '../../core/model/job.ts';
+import { MOST_RUNS_KEPT, type ScheduleStore, type TickRun } from '../../core/ports/schedule-store.ts';
 import { cursorOf, sliceOf } from '../store-rows/rows.ts';
 import {
   GOES_ON,

@@ -1,5 +1,5 @@
-import type { AccountId } from '../../model/ids.ts';
-import type { SecretKind, SecretRecord, SecretStore } from '../../ports/secret-store.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { SecretKind, SecretRecord, SecretStore } from '../../core/ports/secret-store.ts';
 import { cursorOf, sliceOf } from '../store-rows/rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import type { Synchronous } from './synchronous.ts';

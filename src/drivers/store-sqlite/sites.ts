@@ -1,4 +1,4 @@
-import type { SiteStore } from '../../ports/site-store.ts';
+import type { SiteStore } from '../../core/ports/site-store.ts';
 import { SITE_HASH_COLUMNS, SITE_PAGE_COLUMNS, siteHashOf, sitePageOf } from '../store-rows/site-rows.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';

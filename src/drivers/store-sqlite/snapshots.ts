@@ -1,5 +1,10 @@
-import { isRenderedRecord } from '../../model/page-record.ts';
-import type { NewSighting, NewSnapshot, PageRecordRow, SnapshotStore } from '../../ports/snapshot-store.ts';
+import { isRenderedRecord } from '../../core/model/page-record.ts';
+import type {
+  NewSighting,
+  NewSnapshot,
+  PageRecordRow,
+  SnapshotStore,
+} from '../../core/ports/snapshot-store.ts';
 import { cursorOf, sliceOf } from '../store-rows/rows.ts';
 import {
   KNOWN_CONTENT_COLUMNS,

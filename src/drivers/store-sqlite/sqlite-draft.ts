@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { PortableRow, PortableValue, SchemaVersions, StoreDraft } from '../../ports/store-copy.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { PortableRow, PortableValue, SchemaVersions, StoreDraft } from '../../core/ports/store-copy.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
 import {
   hasSequences,

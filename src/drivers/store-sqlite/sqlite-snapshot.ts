@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { StoreSnapshot } from '../../ports/store-copy.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { StoreSnapshot } from '../../core/ports/store-copy.ts';
 import { sqliteReferences, sqliteRows, sqliteTables } from './copied-tables.ts';
 import { openSqliteDatabase } from './database.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import { listen } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { createSteadyClock } from '../../model/steady-clock.ts';
-import type { Store } from '../../ports/store.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Store } from '../../core/ports/store.ts';
+import { createSteadyClock } from '../../lib/steady-clock.ts';
 import {
   type Call,
   errorOfFailure,

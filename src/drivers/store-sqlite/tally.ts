@@ -1,4 +1,4 @@
-import type { JobSeq } from '../../model/ids.ts';
+import type { JobSeq } from '../../core/model/ids.ts';
 import type { SqliteDatabase } from './database.ts';
 
 /** What one transaction changes about a job's counters. */

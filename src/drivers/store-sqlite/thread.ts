@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { listen } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { HostId, HostKey } from '../../model/ids.ts';
-import { releaseBytes } from '../../model/own-memory.ts';
-import type { Store } from '../../ports/store.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { HostId, HostKey } from '../../core/model/ids.ts';
+import type { Store } from '../../core/ports/store.ts';
+import { releaseBytes } from '../../lib/own-memory.ts';
 import { createSqliteAccountDeletionStore } from './account-deletion.ts';
 import { createSqliteAccountStore } from './accounts.ts';
 import { createSqliteAnswerStore } from './answers.ts';

@@ -1,6 +1,6 @@
-import { dayOf } from '../../model/credits.ts';
-import type { UsageGroup, UsageQuery } from '../../ports/credit-store.ts';
-import type { Completion } from '../../ports/store.ts';
+import { dayOf } from '../../core/model/credits.ts';
+import type { UsageGroup, UsageQuery } from '../../core/ports/credit-store.ts';
+import type { Completion } from '../../core/ports/store.ts';
 import { COUNTERS } from '../store-rows/credit-rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { inspectSqlite } from './inspect.ts';
 import { createSqliteStore } from './sqlite-store.ts';

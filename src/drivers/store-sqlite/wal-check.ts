@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { MOST_UNSYNCED_COMMITS } from './synchronous.ts';
 
 /** The format of the log is https://www.sqlite.org/fileformat2.html#the_write_ahead_log */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { WebhookId } from '../../model/ids.ts';
+import type { WebhookId } from '../../core/model/ids.ts';
 import type {
   AttemptEnd,
   ClaimedLane,
@@ -8,7 +8,7 @@ import type {
   LaneLease,
   NewDelivery,
   WebhookStore,
-} from '../../ports/webhook-store.ts';
+} from '../../core/ports/webhook-store.ts';
 import { cursorOf, sliceOf } from '../store-rows/rows.ts';
 import {
   CLAIM_WEBHOOKS,

@@ -1,4 +1,4 @@
-import type { Workload } from '../../ports/workload-store.ts';
+import type { Workload } from '../../core/ports/workload-store.ts';
 import { OPEN_JOBS, workloadOf } from '../store-rows/workload-rows.ts';
 import type { SqliteDatabase } from './database.ts';
 

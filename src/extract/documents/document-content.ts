@@ -1,4 +1,4 @@
-import type { PageLink } from '../../model/page.ts';
+import type { PageLink } from '../../core/model/page.ts';
 import { parseDate, statedMoment } from '../values/date/date.ts';
 import type { XmlElement } from './xml-tree.ts';
 

@@ -1,4 +1,4 @@
-import type { PageLink } from '../../model/page.ts';
+import type { PageLink } from '../../core/model/page.ts';
 import { escapeMarkdown } from '../content/render/markdown-inline.ts';
 import { HtmlScanner } from '../html/scanner.ts';
 import { visibleText } from '../html/visible-text.ts';

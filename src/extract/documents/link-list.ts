@@ -1,4 +1,4 @@
-import type { PageLink } from '../../model/page.ts';
+import type { PageLink } from '../../core/model/page.ts';
 import { BaseUrl } from '../html/base-url.ts';
 import { collapse } from '../html/white-space.ts';
 import { DOCUMENT_LIMITS } from './document-limits.ts';

@@ -5,8 +5,8 @@ import type {
   PageWarning,
   Unanswered,
   ValueOrigin,
-} from '../../model/extraction.ts';
-import type { Format } from '../../model/job.ts';
+} from '../../core/model/extraction.ts';
+import type { Format } from '../../core/model/job.ts';
 import { extractContent, type PageContent } from '../content/extract-content.ts';
 import type { DocumentContent } from '../documents/document-content.ts';
 import { type DocumentOptions, readDocument } from '../documents/read-document.ts';

@@ -1,5 +1,5 @@
 import { escapeText } from 'entities/escape';
-import type { PartOptions } from '../../model/extraction.ts';
+import type { PartOptions } from '../../core/model/extraction.ts';
 import { extractContent, type PageContent } from '../content/extract-content.ts';
 import { baseOf } from '../content/render/content-attributes.ts';
 import { HtmlScanner } from '../html/scanner.ts';

@@ -1,5 +1,5 @@
-import type { ExtractOptions, PartOptions } from '../../model/extraction.ts';
-import type { Format } from '../../model/job.ts';
+import type { ExtractOptions, PartOptions } from '../../core/model/extraction.ts';
+import type { Format } from '../../core/model/job.ts';
 
 const FULL_FORMATS: ReadonlySet<Format> = new Set(['text', 'markdown', 'content', 'structured']);
 

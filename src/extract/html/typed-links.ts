@@ -1,4 +1,4 @@
-import type { PageLink, PageMetadata } from '../../model/page.ts';
+import type { PageLink, PageMetadata } from '../../core/model/page.ts';
 import type { BaseUrl } from './base-url.ts';
 import { LIMITS } from './limits.ts';
 import { isHtmlType } from './media-type.ts';

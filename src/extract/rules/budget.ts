@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { RULE_LIMITS } from './rule-limits.ts';
 
 const STEPS_PER_CLOCK_CHECK = 200_000;

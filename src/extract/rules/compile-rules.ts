@@ -1,4 +1,4 @@
-import { plainWords } from '../../config/plain-problems.ts';
+import { plainWords } from '../../core/config/plain-problems.ts';
 import { AlternativeCompiler } from './compile-alternative.ts';
 import type { CompiledField, CompiledRules } from './compiled-rules.ts';
 import { RULE_LIMITS } from './rule-limits.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nearestName } from '../../config/nearest-name.ts';
+import { nearestName } from '../../core/config/nearest-name.ts';
 import { RULE_LIMITS } from './rule-limits.ts';
 import type { RuleProblem } from './rule-problem.ts';
 import { KNOWN_KEYS } from './rule-schema.ts';

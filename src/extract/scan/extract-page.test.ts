@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Format } from '../../model/job.ts';
+import type { Format } from '../../core/model/job.ts';
 import { type ExtractInput, extractPage } from './extract-page.ts';
 
 const ALL: readonly Format[] = ['html', 'text', 'links', 'metadata'];

@@ -1,5 +1,5 @@
-import type { Format } from '../../model/job.ts';
-import type { PageLink, PageMetadata } from '../../model/page.ts';
+import type { Format } from '../../core/model/job.ts';
+import type { PageLink, PageMetadata } from '../../core/model/page.ts';
 import { BaseUrl } from '../html/base-url.ts';
 import { codeUnitsOf, HtmlScanner } from '../html/scanner.ts';
 import { parseLinkHeader, TypedLinks } from '../html/typed-links.ts';

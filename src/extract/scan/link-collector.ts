@@ -1,4 +1,4 @@
-import type { PageImage, PageLink } from '../../model/page.ts';
+import type { PageImage, PageLink } from '../../core/model/page.ts';
 import { ATTR } from '../html/attribute.ts';
 import type { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';

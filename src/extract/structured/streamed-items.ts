@@ -1,4 +1,4 @@
-import type { StructuredItem } from '../../model/page.ts';
+import type { StructuredItem } from '../../core/model/page.ts';
 import { ATTR, RDFA_THING_MASK } from '../html/attribute.ts';
 import type { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';

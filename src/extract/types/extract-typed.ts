@@ -1,5 +1,5 @@
-import { isPluginPart } from '../../config/plugin-part.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isPluginPart } from '../../core/config/plugin-part.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { Draft, type FieldOrigin, type TypedFieldProblem, type TypeSpec } from './draft.ts';
 import { TypedEvidence, type TypedPage } from './evidence.ts';
 import { TYPES } from './registry.ts';

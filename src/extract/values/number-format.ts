@@ -1,4 +1,4 @@
-import { ownString } from '../../model/own-memory.ts';
+import { ownString } from '../../lib/own-memory.ts';
 
 /** The number format of a locale. */
 export interface NumberFormat {

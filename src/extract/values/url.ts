@@ -1,4 +1,4 @@
-import { createCanonicalizer, MAX_URL_CHARS } from '../../frontier/canonical.ts';
+import { createCanonicalizer, MAX_URL_CHARS } from '../../crawl/frontier/canonical.ts';
 
 export interface UrlHints {
   /** The URL of the page, for relative links. */

@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from 'patchright-core';
-import type { ErrorCode } from '../../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { EngineName } from '../../model/attempt.ts';
-import type { CaptchaResult } from '../../model/render.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { EngineName } from '../../core/model/attempt.ts';
+import type { CaptchaResult } from '../../core/model/render.ts';
 import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';

@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { defined } from '../../model/defined.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { defined } from '../../lib/defined.ts';
 import { thisMachine } from '../byte-budget.ts';
 import { createRequestGuard, type RequestGuard } from '../guard/request-guard.ts';
 import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard-proxy/guard-proxy.ts';

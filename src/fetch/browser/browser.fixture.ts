@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { searchEnvironment } from '../../config/search-environment.ts';
-import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { searchEnvironment } from '../../core/config/search-environment.ts';
+import { isScrapifieError, type ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
 import { type BrowserEngineOptions, createBrowserEngine, type RenderEngine } from './browser-engine.ts';
 import { type BrowserRuntime, type BrowserRuntimeOptions, createBrowserRuntime } from './browser-runtime.ts';

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { RenderAction } from '../../model/render.ts';
+import type { RenderAction } from '../../core/model/render.ts';
 import { Deadline } from '../deadline.ts';
 import { serve } from '../http/loopback.fixture.ts';
 import type { BrowserRequest } from '../render-engine.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
-import { listen } from '../../errors/guarded.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ActionResult, CaptchaResult, Picture } from '../../model/render.ts';
+import { listen } from '../../core/errors/guarded.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ActionResult, CaptchaResult, Picture } from '../../core/model/render.ts';
 import { Deadline, orAborted, settlesWithin, tookTooLong } from '../deadline.ts';
 import type { RequestGuard } from '../guard/request-guard.ts';
 import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RenderAction, RenderDevice } from '../../model/render.ts';
+import type { RenderAction, RenderDevice } from '../../core/model/render.ts';
 import { serve } from '../http/loopback.fixture.ts';
 import { failureOf, lastingBrowser, render, textOf } from './browser.fixture.ts';
 

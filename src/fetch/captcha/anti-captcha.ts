@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Captcha, CaptchaKind, CaptchaSolver } from '../../ports/captcha.ts';
+import type { Captcha, CaptchaKind, CaptchaSolver } from '../../core/ports/captcha.ts';
 import { CaptchaApiClient, declined, type Reply, shaped, whenOk } from './captcha-api-client.ts';
 import {
   balanceOf,

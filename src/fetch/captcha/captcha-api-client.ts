@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import type { z } from 'zod';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { UnsolvedDetails } from '../../ports/captcha.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { UnsolvedDetails } from '../../core/ports/captcha.ts';
 import { abortError } from '../deadline.ts';
 import { codeOf } from '../network-errors.ts';
 

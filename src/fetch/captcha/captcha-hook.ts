@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
-import { listen, listenOnce } from '../../errors/guarded.ts';
-import type { CaptchaResult } from '../../model/render.ts';
-import type { CaptchaSolver, Solution } from '../../ports/captcha.ts';
+import { listen, listenOnce } from '../../core/errors/guarded.ts';
+import type { CaptchaResult } from '../../core/model/render.ts';
+import type { CaptchaSolver, Solution } from '../../core/ports/captcha.ts';
 import { abortError } from '../deadline.ts';
 import type { BrowserRequest } from '../render-engine.ts';
 import { browserCrashed } from '../render-errors.ts';

@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { CaptchaSolver, SolverFigures, UnsolvedDetails } from '../../ports/captcha.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { CaptchaSolver, SolverFigures, UnsolvedDetails } from '../../core/ports/captcha.ts';
 import { abortError } from '../deadline.ts';
 import { detailsOf } from './captcha-api-client.ts';
 

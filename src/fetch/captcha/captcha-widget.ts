@@ -1,5 +1,5 @@
 import type { Page } from 'patchright-core';
-import type { Captcha } from '../../ports/captcha.ts';
+import type { Captcha } from '../../core/ports/captcha.ts';
 
 export type Vendor = 'recaptcha' | 'hcaptcha' | 'turnstile';
 

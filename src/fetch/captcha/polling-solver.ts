@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Captcha, CaptchaKind, CaptchaSolver, Solution } from '../../ports/captcha.ts';
+import type { Captcha, CaptchaKind, CaptchaSolver, Solution } from '../../core/ports/captcha.ts';
 import { abortError } from '../deadline.ts';
 import { type CaptchaApiClient, type Reply, unsolved } from './captcha-api-client.ts';
 

@@ -1,5 +1,5 @@
+import type { OutcomeKind } from '../../core/model/attempt.ts';
 import { isHtmlType } from '../../extract/html/media-type.ts';
-import type { OutcomeKind } from '../../model/attempt.ts';
 import type { ResponseHeaders } from '../engine.ts';
 import { type PageFacts, roughFacts } from './page-facts.ts';
 import {

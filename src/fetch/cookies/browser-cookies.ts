@@ -1,4 +1,4 @@
-import type { BrowserCookie } from '../../model/render.ts';
+import type { BrowserCookie } from '../../core/model/render.ts';
 import type { StoredCookie } from './cookie-jar.ts';
 
 const SAME_SITE = { strict: 'Strict', lax: 'Lax', none: 'None' } as const;

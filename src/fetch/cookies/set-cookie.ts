@@ -1,4 +1,4 @@
-import type { SetCookie } from '../../model/page.ts';
+import type { SetCookie } from '../../core/model/page.ts';
 import { cookieDate } from './cookie-jar.ts';
 
 const MAX_COOKIE_CHARS = 8_192;

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { jsonWithin } from '../captcha/captcha-api-client.ts';
 import { Deadline, followSignal } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';

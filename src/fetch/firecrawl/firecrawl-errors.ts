@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { browserUnavailable } from '../render-errors.ts';
 
 /** The service was not reached, or what answers at its address is none. */

@@ -1,6 +1,6 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { plainRenderWords } from '../../model/plain-options.ts';
-import type { RenderWish } from '../../model/render.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { plainRenderWords } from '../../core/model/plain-options.ts';
+import type { RenderWish } from '../../core/model/render.ts';
 import type { FetchRequest } from '../engine.ts';
 import { firecrawlCannot } from './firecrawl-errors.ts';
 

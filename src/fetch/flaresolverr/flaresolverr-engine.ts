@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { BrowserCookie } from '../../model/render.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { BrowserCookie } from '../../core/model/render.ts';
 import { updateJar } from '../browser/page/page-storage.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
 import { Deadline, followSignal, orAborted } from '../deadline.ts';

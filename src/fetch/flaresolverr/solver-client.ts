@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { jsonWithin, loginHeader } from '../captcha/captcha-api-client.ts';
 import { bodyLimit } from '../http/body-sink.ts';
 import { codeOf } from '../network-errors.ts';

@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { browserCrashed, browserUnavailable, mapNavigationError } from '../render-errors.ts';
 
 /** The service was not reached, or what answers at its address is no FlareSolverr. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { plainRenderWords } from '../../model/plain-options.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
-import type { BrowserCookie, RenderWish } from '../../model/render.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { plainRenderWords } from '../../core/model/plain-options.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
+import type { BrowserCookie, RenderWish } from '../../core/model/render.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest } from '../engine.ts';
 import type { SolverCookie, SolverProxy } from './solver-client.ts';

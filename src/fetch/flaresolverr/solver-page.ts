@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { BrowserCookie, BrowserStorage } from '../../model/render.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { BrowserCookie, BrowserStorage } from '../../core/model/render.ts';
 import type { FetchRequest, FetchResponse, Rendered, ResponseHeaders } from '../engine.ts';
 import { EMPTY_BODY } from '../http/body-buffer.ts';
 import { bodyLimit } from '../http/body-sink.ts';

@@ -1,4 +1,4 @@
-import { guarded } from '../../errors/guarded.ts';
+import { guarded } from '../../core/errors/guarded.ts';
 import type { SolverProxy } from './solver-client.ts';
 
 /** Who a session is for: requests of one key share its browser. */

@@ -1,7 +1,7 @@
 import { type Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
-import { listen } from '../../errors/guarded.ts';
+import { listen } from '../../core/errors/guarded.ts';
 import { type HeadReader, readHeadsOf } from '../http/head-reader.ts';
 import { codeOf, mapError } from '../network-errors.ts';
 

@@ -3,9 +3,9 @@ import { Agent, createServer, type IncomingMessage, type Server, type ServerResp
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
-import { listen, listenOnce } from '../../errors/guarded.ts';
-import { BoundedMap } from '../../model/bounded-map.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { listen, listenOnce } from '../../core/errors/guarded.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { ResponseHeaders } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
 import { createGuardedConnector } from '../guard/guarded-connector.ts';

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { listen, listenOnce } from '../../errors/guarded.ts';
+import { listen, listenOnce } from '../../core/errors/guarded.ts';
 
 /**
  * How far a host may be ahead of what is read from it, through a client that holds bytes where we cannot count them:

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { buildConnector } from 'undici';
-import { defined } from '../../model/defined.ts';
+import { defined } from '../../lib/defined.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from './address-guard.ts';
 import { addressRefused, createGuardedLookup, type Resolve } from './guarded-lookup.ts';
 

@@ -1,8 +1,8 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { BoundedMap } from '../../model/bounded-map.ts';
-import { defined } from '../../model/defined.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
+import { defined } from '../../lib/defined.ts';
 import { classifyAddress } from './address-guard.ts';
 
 export interface GuardedLookupOptions {

@@ -1,5 +1,5 @@
-import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { isScrapifieError, type ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import { orAborted } from '../deadline.ts';
 import { mapError } from '../network-errors.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from './address-guard.ts';

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from './address-guard.ts';
 import { addressRefused } from './guarded-lookup.ts';
 

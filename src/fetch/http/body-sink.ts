@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HeldBytes } from '../byte-budget.ts';
 import { type Body, BodyBuffer, EMPTY_BODY } from './body-buffer.ts';
 

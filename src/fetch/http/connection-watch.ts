@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { listen, listenOnce } from '../../errors/guarded.ts';
+import { listen, listenOnce } from '../../core/errors/guarded.ts';
 import { type HeadReader, readHeadsOf } from './head-reader.ts';
 
 /**

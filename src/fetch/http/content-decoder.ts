@@ -12,7 +12,7 @@ import {
   inflateSync,
   zstdDecompressSync,
 } from 'node:zlib';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { codeOf } from '../network-errors.ts';
 
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';

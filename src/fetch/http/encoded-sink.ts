@@ -1,4 +1,4 @@
-import { listen } from '../../errors/guarded.ts';
+import { listen } from '../../core/errors/guarded.ts';
 import type { HeldBytes } from '../byte-budget.ts';
 import { type Body, BodyBuffer, concatenated, EMPTY_BODY } from './body-buffer.ts';
 import { type BodySink, bodyLimit } from './body-sink.ts';

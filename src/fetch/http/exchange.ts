@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HeldBytes } from '../byte-budget.ts';
 import type { FetchResponse, ResponseHeaders } from '../engine.ts';
 import { mapError } from '../network-errors.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import { codeOfFailure, get, listen, serve, serveRaw, testEngine, textOf } from './loopback.fixture.ts';
 

@@ -1,4 +1,4 @@
-import type { Identity } from '../../model/identity.ts';
+import type { Identity } from '../../core/model/identity.ts';
 import type { HeaderList } from './request-headers.ts';
 
 /** What the identity sends with every request, in its order. */

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createNetServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import { createHttpEngine, type HttpEngineOptions } from './http-engine.ts';
 

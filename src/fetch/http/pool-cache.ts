@@ -1,5 +1,5 @@
 import { type buildConnector, Pool } from 'undici';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import { proxyKeyOf } from '../proxy/proxy-key.ts';
 
 export interface PoolCacheOptions {

@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type CookieJar, createCookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest, Redirect, ResponseHeaders } from '../engine.ts';
 import { isRedirect, type Method, redirectMethod, redirectTarget } from './redirect.ts';

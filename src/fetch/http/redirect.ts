@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { canBeHostName, MAX_URL_CHARS } from '../../frontier/canonical.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { canBeHostName, MAX_URL_CHARS } from '../../crawl/frontier/canonical.ts';
 import type { FetchRequest } from '../engine.ts';
 
 export type Method = FetchRequest['method'];

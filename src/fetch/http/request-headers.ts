@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Validators } from '../engine.ts';
 
 /** Headers that the engine writes itself, or that concern one connection only: a request may not bring them. */

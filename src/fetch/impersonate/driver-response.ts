@@ -1,5 +1,5 @@
-import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HeldBytes } from '../byte-budget.ts';
 import type { ResponseHeaders } from '../engine.ts';
 import type { ReadWindow } from '../guard-proxy/read-window.ts';

@@ -1,8 +1,8 @@
 import type { ReadableStream } from 'node:stream/web';
-import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Identity } from '../../model/identity.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Identity } from '../../core/model/identity.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import type { Method } from '../http/redirect.ts';
 import type { HeaderList } from '../http/request-headers.ts';
 

@@ -1,6 +1,6 @@
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { onTestFinished } from 'vitest';
-import type { Identity } from '../../model/identity.ts';
+import type { Identity } from '../../core/model/identity.ts';
 import { type Loopback, listen } from '../http/loopback.fixture.ts';
 import { selfSigned } from '../http/self-signed.fixture.ts';
 import type { DriverLoader } from './handshake-driver.ts';

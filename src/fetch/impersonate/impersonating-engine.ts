@@ -1,5 +1,5 @@
-import { guarded } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { guarded } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import { type GuardProxy, startGuardProxy } from '../guard-proxy/guard-proxy.ts';

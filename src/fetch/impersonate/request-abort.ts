@@ -1,4 +1,4 @@
-import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 
 /** Aborts one request. Every step of the request is awaited through it. */
 export class RequestAbort {

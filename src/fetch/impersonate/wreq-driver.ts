@@ -1,5 +1,5 @@
 import type { EmulationOS } from 'wreq-js';
-import type { Identity } from '../../model/identity.ts';
+import type { Identity } from '../../core/model/identity.ts';
 import { type HandshakeClient, type HandshakeDriver, pairsOf } from './handshake-driver.ts';
 
 const SYSTEMS: Readonly<Record<string, EmulationOS>> = { Windows: 'windows', macOS: 'macos', Linux: 'linux' };

@@ -1,5 +1,5 @@
-import type { PluginPart } from '../../config/plugin-part.ts';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { PluginPart } from '../../core/config/plugin-part.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from '../guard/address-guard.ts';
 import { createResolveAll, type Resolve } from '../guard/guarded-lookup.ts';
 import { codeOf } from '../network-errors.ts';

@@ -1,5 +1,5 @@
 import { isIPv6, type Socket } from 'node:net';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import { proxyFailed, targetFailed } from './proxy-failure.ts';
 import type { SocketReader } from './socket-reader.ts';
 

@@ -1,9 +1,14 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { guarded, listen, listenOnce } from '../../errors/guarded.ts';
-import { isOutOfFiles, isScrapifieError, outOfFiles, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { defined } from '../../model/defined.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { guarded, listen, listenOnce } from '../../core/errors/guarded.ts';
+import {
+  isOutOfFiles,
+  isScrapifieError,
+  outOfFiles,
+  ScrapifieError,
+} from '../../core/errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
+import { defined } from '../../lib/defined.ts';
 import { abortError } from '../deadline.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from '../guard/address-guard.ts';
 import { createGuardedLookup, type Resolve } from '../guard/guarded-lookup.ts';

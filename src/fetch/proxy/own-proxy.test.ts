@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import { ProxyCredentials } from '../../model/proxy.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { ProxyCredentials } from '../../core/model/proxy.ts';
 import { proxyEndpointFromUrl } from './own-proxy.ts';
 import { proxyKeyOf } from './proxy-key.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import { parseProxyUrl } from './proxy-url.ts';
 
 const PROVIDER = 'own';

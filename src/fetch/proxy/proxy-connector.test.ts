@@ -5,7 +5,7 @@ import { failureOf, fetchThrough } from '../../../test/proxies/fetch-through.ts'
 import { type Behaviour, startProxy } from '../../../test/proxies/forwarding-proxy.ts';
 import { listening } from '../../../test/proxies/listening.ts';
 import { startSite } from '../../../test/proxies/target-site.ts';
-import { ProxyCredentials } from '../../model/proxy.ts';
+import { ProxyCredentials } from '../../core/model/proxy.ts';
 import { faultOf } from './proxy-failure.ts';
 
 const PROTOCOLS = ['http', 'https', 'socks5'] as const;

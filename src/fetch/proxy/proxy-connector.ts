@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { buildConnector } from 'undici';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import { codeOf } from '../network-errors.ts';
 import type { OpenTunnel } from './open-tunnel.ts';
 

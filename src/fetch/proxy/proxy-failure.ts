@@ -1,5 +1,5 @@
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 
 /** Whom a failure is blamed on; `unclear` when proxy and target would look the same. */
 export type Fault = 'proxy' | 'unclear';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startProxy } from '../../../test/proxies/forwarding-proxy.ts';
 import { startSite } from '../../../test/proxies/target-site.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import { type CheckOutcome, createProxyHealth, type ProxyHealthOptions } from './proxy-health.ts';
 
 const names = { 'check.example': '127.0.0.1' };

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import { Client } from 'undici';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
 import { createProxyReach, createTunnelOpener, type OpenTunnel } from './open-tunnel.ts';
 import { createProxyConnector } from './proxy-connector.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 
 /** The pool hands out the same object for a listed proxy again and again. */
 const known = new WeakMap<ProxyEndpoint, string>();

@@ -4,7 +4,7 @@ import {
   ProxyCredentials,
   type ProxyEndpoint,
   type ProxyProtocol,
-} from '../../model/proxy.ts';
+} from '../../core/model/proxy.ts';
 
 /** Where a proxy listens and how one logs in. */
 export type ProxyAddress = Pick<ProxyEndpoint, 'protocol' | 'host' | 'port' | 'credentials'>;

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { listen } from '../../errors/guarded.ts';
+import { listen } from '../../core/errors/guarded.ts';
 
 /** The other side closed the connection in the middle of a message. */
 export class SocketEnded extends Error {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressAt } from '../../../test/site/hosts.ts';
 import { NASTY, type NastyCase } from '../../../test/site/nasty.ts';
 import { type Site, startSite } from '../../../test/site/site.ts';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Engine, FetchRequest } from '../engine.ts';
 import { get, testEngine } from '../http/loopback.fixture.ts';
 import { openRemotePair } from './remote.fixture.ts';

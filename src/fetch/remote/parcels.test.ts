@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCallSeal } from '../../sessions/vault.ts';
+import { createCallSeal } from '../../capabilities/sessions/vault.ts';
 import type { Engine } from '../engine.ts';
 import { codeOfFailure, get, serve, testEngine } from '../http/loopback.fixture.ts';
 import { openRemotePair, type Seals } from './remote.fixture.ts';

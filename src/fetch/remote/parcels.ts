@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { Blobs } from '../../ports/blobs.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
 import type { Body } from '../http/body-buffer.ts';
 import { contentHashOf } from './render-message.ts';
 import type { CallSeal } from './sealed-calls.ts';

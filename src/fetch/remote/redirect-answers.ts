@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { FetchRequest } from '../engine.ts';
 import { isRedirect } from '../http/redirect.ts';
 import type { RedirectChain } from '../http/redirect-chain.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import { ProxyCredentials, type ProxyEndpoint } from '../../model/proxy.ts';
-import { createIdentity } from '../../plan/identity/identity.ts';
+import { ProxyCredentials, type ProxyEndpoint } from '../../core/model/proxy.ts';
+import { createIdentity } from '../../crawl/plan/identity/identity.ts';
 import { lastingBrowser, type TestBrowser } from '../browser/browser.fixture.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered } from '../engine.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test, vi } from 'vitest';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';
 import { createParcels } from './parcels.ts';
 import { openRemotePair } from './remote.fixture.ts';

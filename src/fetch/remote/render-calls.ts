@@ -1,7 +1,7 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { defined } from '../../model/defined.ts';
-import type { CallOptions, Queue } from '../../ports/queue.ts';
-import { activeTraceparent } from '../../tracing/tracing.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { CallOptions, Queue } from '../../core/ports/queue.ts';
+import { activeTraceparent } from '../../core/tracing/tracing.ts';
+import { defined } from '../../lib/defined.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest } from '../engine.ts';
 import type { RedirectChain } from '../http/redirect-chain.ts';

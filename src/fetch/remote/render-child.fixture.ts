@@ -1,6 +1,6 @@
+import { createLogger } from '../../core/observe/logger.ts';
 import { createBlobsS3 } from '../../drivers/blobs-s3/blobs-s3.ts';
 import { createQueueBullmq } from '../../drivers/queue-bullmq/queue-bullmq.ts';
-import { createLogger } from '../../observe/logger.ts';
 import { createHttpEngine } from '../http/http-engine.ts';
 import { createParcels } from './parcels.ts';
 import { startRenderWorker } from './render-worker.ts';

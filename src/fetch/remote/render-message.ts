@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { EngineName } from '../../model/attempt.ts';
-import { isContentHash } from '../../model/blob-frame.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { CallName } from '../../ports/queue.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { EngineName } from '../../core/model/attempt.ts';
+import { isContentHash } from '../../core/model/blob-frame.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import type { CallName } from '../../core/ports/queue.ts';
 import {
   identitySchema,
   proxySchema,

@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { type Identity, OTHER_BROWSERS } from '../../model/identity.ts';
-import { givenSchema, type PlainOption } from '../../model/page-option.ts';
-import { PLAIN_RENDER_OPTIONS } from '../../model/plain-options.ts';
-import { PROXY_PROTOCOLS, PROXY_TIERS, ProxyCredentials, type ProxyEndpoint } from '../../model/proxy.ts';
-import type { BrowserStorage, RenderAction, RenderWish } from '../../model/render.ts';
+import { type Identity, OTHER_BROWSERS } from '../../core/model/identity.ts';
+import { givenSchema, type PlainOption } from '../../core/model/page-option.ts';
+import { PLAIN_RENDER_OPTIONS } from '../../core/model/plain-options.ts';
+import {
+  PROXY_PROTOCOLS,
+  PROXY_TIERS,
+  ProxyCredentials,
+  type ProxyEndpoint,
+} from '../../core/model/proxy.ts';
+import type { BrowserStorage, RenderAction, RenderWish } from '../../core/model/render.ts';
 import type { StoredCookie } from '../cookies/cookie-jar.ts';
 
 /** The parts of render messages that the model describes, as they travel. What they do not name is passed over. */

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { SpanKind } from '@opentelemetry/api';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { defined } from '../../model/defined.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { Logger } from '../../observe/logger.ts';
-import type { Blobs } from '../../ports/blobs.ts';
-import type { Ask, CallStart, Consumer, Queue } from '../../ports/queue.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import type { Logger } from '../../core/observe/logger.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
+import type { Ask, CallStart, Consumer, Queue } from '../../core/ports/queue.ts';
 import {
   endWith,
   type SpanOptions,
   sampledContext,
   serverAttributes,
   startSpan,
-} from '../../tracing/tracing.ts';
+} from '../../core/tracing/tracing.ts';
+import { defined } from '../../lib/defined.ts';
 import type { ByteBudget, HeldBytes } from '../byte-budget.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
 import {

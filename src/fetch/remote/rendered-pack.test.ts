@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { RenderExtra } from '../../model/render.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { RenderExtra } from '../../core/model/render.ts';
 import type { Rendered } from '../engine.ts';
 import { MOST_PACK_BYTES, packRendered, readHeadAlone, readPack, writePack } from './rendered-pack.ts';
 

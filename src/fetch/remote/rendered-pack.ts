@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { defined } from '../../model/defined.ts';
-import { ACTION_TYPES, type ActionResult, type CapturedXhr, type Picture } from '../../model/render.ts';
+import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { ACTION_TYPES, type ActionResult, type CapturedXhr, type Picture } from '../../core/model/render.ts';
+import { defined } from '../../lib/defined.ts';
 import type { Rendered } from '../engine.ts';
 import { parsed, read } from './render-message.ts';
 import { storageSchema } from './render-schemas.ts';

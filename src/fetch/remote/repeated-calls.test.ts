@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { CallStart } from '../../ports/queue.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { CallStart } from '../../core/ports/queue.ts';
 import type { Admission } from '../engine.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';
 import { openRemotePair, type Seals } from './remote.fixture.ts';

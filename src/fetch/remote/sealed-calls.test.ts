@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCallSeal } from '../../sessions/vault.ts';
+import { createCallSeal } from '../../capabilities/sessions/vault.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';
 import { openRemotePair } from './remote.fixture.ts';
 import { MOST_REQUEST_BYTES } from './sealed-calls.ts';

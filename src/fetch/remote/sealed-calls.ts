@@ -1,6 +1,6 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { MAX_CALL_BYTES } from '../../model/call-message.ts';
-import type { Ask, Queue } from '../../ports/queue.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { MAX_CALL_BYTES } from '../../core/model/call-message.ts';
+import type { Ask, Queue } from '../../core/ports/queue.ts';
 import type { RenderCall } from './render-message.ts';
 
 /** Closes bytes so that only processes of the same installation open them. */

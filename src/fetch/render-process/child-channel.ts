@@ -1,16 +1,16 @@
 import type { Duplex } from 'node:stream';
-import { guarded, listen } from '../../errors/guarded.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { guarded, listen } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import {
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
-} from '../../model/call-message.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { Blobs } from '../../ports/blobs.ts';
-import type { CaptchaSolver } from '../../ports/captcha.ts';
-import type { Ask, CallHandler } from '../../ports/queue.ts';
+} from '../../core/model/call-message.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
+import type { CaptchaSolver } from '../../core/ports/captcha.ts';
+import type { Ask, CallHandler } from '../../core/ports/queue.ts';
 import { parsed, type RenderName } from '../remote/render-message.ts';
 import { type FrameHead, FrameReader, HASH_BYTES, writeFrame } from './frames.ts';
 import {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { childEnvironment } from '../../config/search-environment.ts';
+import { childEnvironment } from '../../core/config/search-environment.ts';
 import { EXECUTABLE } from '../browser/browser.fixture.ts';
 import { confine, isRoot, refusalOf } from './confinement.ts';
 

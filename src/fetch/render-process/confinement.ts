@@ -3,7 +3,7 @@ import { chown, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { dividePlaces, namespacePrefix } from './namespaces.ts';
 
 /** How render processes and their browsers are kept from the rest of the machine. */

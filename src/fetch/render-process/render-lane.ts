@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BrowserFigures } from '../../observe/metrics/sources.ts';
-import { outsideSpans } from '../../tracing/tracing.ts';
+import type { BrowserFigures } from '../../core/observe/metrics/sources.ts';
+import { outsideSpans } from '../../core/tracing/tracing.ts';
 import { type BrowserHealth, HEALTHY } from '../browser/pool/pool-health.ts';
 import { followSignal, orAborted } from '../deadline.ts';
 import type { FetchRequest, FetchResponse } from '../engine.ts';

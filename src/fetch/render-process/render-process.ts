@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
-import { listen, listenOnce } from '../../errors/guarded.ts';
-import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { listen, listenOnce } from '../../core/errors/guarded.ts';
+import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { killTree, treePids } from '../browser/pool/process-tree.ts';
 import { browserCrashed, browserLost, browserUnavailable, shuttingDown } from '../render-errors.ts';
 import { userArgument } from './become-user.ts';

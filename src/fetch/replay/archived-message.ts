@@ -1,7 +1,7 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ByteSource } from '../../warc/byte-source.ts';
-import { firstValue, type HttpHead, headLength, parseHead } from '../../warc/http-head.ts';
-import { readBlock } from '../../warc/read-records.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ByteSource } from '../../lib/warc/byte-source.ts';
+import { firstValue, type HttpHead, headLength, parseHead } from '../../lib/warc/http-head.ts';
+import { readBlock } from '../../lib/warc/read-records.ts';
 import { abortError } from '../deadline.ts';
 import type { FetchRequest, ResponseHeaders } from '../engine.ts';
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';

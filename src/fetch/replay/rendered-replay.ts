@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { ACTION_TYPES, type CapturedXhr, type Picture } from '../../model/render.ts';
+import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { ACTION_TYPES, type CapturedXhr, type Picture } from '../../core/model/render.ts';
 import type { FetchRequest, FetchResponse, Rendered } from '../engine.ts';
 import { readMessage, readResource } from './archived-message.ts';
 import { fileOf, notInArchive, type ReplayArchive } from './replay-archive.ts';

@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type ByteSource, partOf } from '../../warc/byte-source.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { type ByteSource, partOf } from '../../lib/warc/byte-source.ts';
 import type { Capture, ReplayIndex } from './replay-index.ts';
 
 /** An archive that was opened: its files, and where each URL lies in them. */

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { gzipWarc, http, plainRecord, plainWarc, type Sample, zipOf } from '../../warc/samples.fixture.ts';
+import {
+  gzipWarc,
+  http,
+  plainRecord,
+  plainWarc,
+  type Sample,
+  zipOf,
+} from '../../lib/warc/samples.fixture.ts';
 import type { FetchRequest, FetchResponse } from '../engine.ts';
 import { openReplayEngine } from './replay-engine.ts';
 

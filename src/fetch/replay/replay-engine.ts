@@ -1,6 +1,6 @@
-import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { openArchive } from '../../warc/open-archive.ts';
+import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { openArchive } from '../../lib/warc/open-archive.ts';
 import { abortError } from '../deadline.ts';
 import type { Engine, FetchRequest } from '../engine.ts';
 import { EMPTY_BODY } from '../http/body-buffer.ts';

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { firstValue, headLength, parseHead, statusOf } from '../../warc/http-head.ts';
-import type { OpenArchive } from '../../warc/open-archive.ts';
-import { type ScannedRecord, scanRecords } from '../../warc/read-records.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { firstValue, headLength, parseHead, statusOf } from '../../lib/warc/http-head.ts';
+import type { OpenArchive } from '../../lib/warc/open-archive.ts';
+import { type ScannedRecord, scanRecords } from '../../lib/warc/read-records.ts';
 
 /** A record of the archive that a request can be answered with, or that helps to. */
 export interface Capture {

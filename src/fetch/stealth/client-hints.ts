@@ -1,4 +1,4 @@
-import type { Brand, ClientHints, Identity } from '../../model/identity.ts';
+import type { Brand, ClientHints, Identity } from '../../core/model/identity.ts';
 
 const GREASE_SIGNS = [' ', '(', ':', '-', '.', '/', ')', ';', '=', '?', '_'];
 const GREASE_VERSIONS = ['8', '99', '24'];

@@ -1,6 +1,6 @@
 import { createContext, runInContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { createIdentities } from '../../plan/identity/identities.ts';
+import { createIdentities } from '../../crawl/plan/identity/identities.ts';
 import { targetSetupOf } from './disguise.ts';
 
 test('`chrome.runtime`, which a driver’s extension gives to every page, is taken away', async () => {

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions } from 'patchright-core';
-import type { Identity } from '../../model/identity.ts';
+import type { Identity } from '../../core/model/identity.ts';
 import type { TargetCommand, TargetSetup } from './target-commands.ts';
 
 /** What Playwright sets for every page of a context. */

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import type { Identity } from '../../model/identity.ts';
+import type { Identity } from '../../core/model/identity.ts';
 import type { HeaderEntry } from '../browser/page/page-session.ts';
 
 /** Sent with a reload, before everything else. */

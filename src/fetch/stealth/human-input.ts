@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'patchright-core';
-import type { Viewport } from '../../model/identity.ts';
-import type { HumanManner } from '../../model/render.ts';
+import type { Viewport } from '../../core/model/identity.ts';
+import type { HumanManner } from '../../core/model/render.ts';
 import type { HumanInput, HumanInputSource, Point } from '../browser/actions/render-actions.ts';
 
 export interface HumanInputOptions {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Identity } from '../../model/identity.ts';
+import type { Identity } from '../../core/model/identity.ts';
 import { serve } from '../http/loopback.fixture.ts';
 
 /** What a script can find out about its browser, wherever it runs. */

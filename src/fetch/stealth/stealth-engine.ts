@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BrowserContext, Page } from 'patchright-core';
-import { BoundedMap } from '../../model/bounded-map.ts';
-import type { Identity } from '../../model/identity.ts';
+import type { Identity } from '../../core/model/identity.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import {
   type BrowserEngineHooks,
   type BrowserEngineOptions,

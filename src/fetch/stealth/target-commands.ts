@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext } from 'patchright-core';
-import { guarded, listenOnce } from '../../errors/guarded.ts';
-import { defined } from '../../model/defined.ts';
+import { guarded, listenOnce } from '../../core/errors/guarded.ts';
+import { defined } from '../../lib/defined.ts';
 import { internalsOf } from '../browser/patchright/patchright-internals.ts';
 
 /** What runs scripts in a browser. Each starts only after it was told everything that is in its briefing. */

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { NO_LIMITS } from '../../../src/model/account.ts';
-import type { AccountId, HostKey, JobId, SessionId, WebhookId } from '../../../src/model/ids.ts';
-import { UNLIMITED_RETENTION } from '../../../src/model/retention.ts';
-import type { StoredEvent } from '../../../src/ports/event-store.ts';
-import { deleteAccounts } from '../../../src/retention/delete-accounts.ts';
+import { deleteAccounts } from '../../../src/capabilities/retention/delete-accounts.ts';
+import { NO_LIMITS } from '../../../src/core/model/account.ts';
+import type { AccountId, HostKey, JobId, SessionId, WebhookId } from '../../../src/core/model/ids.ts';
+import { UNLIMITED_RETENTION } from '../../../src/core/model/retention.ts';
+import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
 import type { Claim } from '../contract.ts';
 import { newKey } from './accounts-contract.ts';
 import { eventsUntil } from './events-contract.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { AccountId } from '../../../src/model/ids.ts';
-import type { AnswerRequest, KeptAnswer } from '../../../src/ports/answer-store.ts';
+import type { AccountId } from '../../../src/core/model/ids.ts';
+import type { AnswerRequest, KeptAnswer } from '../../../src/core/ports/answer-store.ts';
 import type { Claim } from '../contract.ts';
 import type { TimedStore } from './timed-store.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { countConfirmation } from '../../../src/deliver/mail-addresses.ts';
-import { type AuditEntry, NO_HASH, verifyAudit } from '../../../src/model/audit-chain.ts';
-import { type AuditQuery, type AuditStore, eachAudit } from '../../../src/ports/audit-store.ts';
+import { countConfirmation } from '../../../src/capabilities/webhooks/mail-addresses.ts';
+import { type AuditEntry, NO_HASH, verifyAudit } from '../../../src/core/model/audit-chain.ts';
+import { type AuditQuery, type AuditStore, eachAudit } from '../../../src/core/ports/audit-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

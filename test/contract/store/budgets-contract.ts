@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { StoredEvent } from '../../../src/ports/event-store.ts';
+import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
 import type { Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { AccountId } from '../../../src/model/ids.ts';
-import type { Job } from '../../../src/model/job.ts';
-import { inTurn, NO_TURNS, type Queued, type Turns, turnsAfter } from '../../../src/model/turns.ts';
+import type { AccountId } from '../../../src/core/model/ids.ts';
+import type { Job } from '../../../src/core/model/job.ts';
+import { inTurn, NO_TURNS, type Queued, type Turns, turnsAfter } from '../../../src/core/model/turns.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { AccountId } from '../../../src/model/ids.ts';
-import type { NewCredential } from '../../../src/ports/session-store.ts';
+import type { AccountId } from '../../../src/core/model/ids.ts';
+import type { NewCredential } from '../../../src/core/ports/session-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { dayOf } from '../../../src/model/credits.ts';
-import type { HostKey, JobId } from '../../../src/model/ids.ts';
-import type { Task } from '../../../src/model/task.ts';
-import type { Completion, HostLease } from '../../../src/ports/store.ts';
+import { dayOf } from '../../../src/core/model/credits.ts';
+import type { HostKey, JobId } from '../../../src/core/model/ids.ts';
+import type { Task } from '../../../src/core/model/task.ts';
+import type { Completion, HostLease } from '../../../src/core/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import { credits, entries, goTo, grant, limit } from './credits-contract.ts';
 import {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { CREDITS_EXHAUSTED } from '../../../src/model/credits.ts';
-import type { AccountId } from '../../../src/model/ids.ts';
-import type { Task } from '../../../src/model/task.ts';
-import type { CreditEntry, Credits } from '../../../src/ports/credit-store.ts';
-import type { LeaseRef } from '../../../src/ports/store.ts';
+import { CREDITS_EXHAUSTED } from '../../../src/core/model/credits.ts';
+import type { AccountId } from '../../../src/core/model/ids.ts';
+import type { Task } from '../../../src/core/model/task.ts';
+import type { CreditEntry, Credits } from '../../../src/core/ports/credit-store.ts';
+import type { LeaseRef } from '../../../src/core/ports/store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import {
   ATTEMPT,

@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest';
-import { compareCursors, type EventCursor } from '../../../src/model/event-cursor.ts';
-import type { AccountId, JobId } from '../../../src/model/ids.ts';
-import type { EventQuery, PagesEventData, StoredEvent } from '../../../src/ports/event-store.ts';
-import type { ListPage } from '../../../src/ports/store.ts';
+import { compareCursors, type EventCursor } from '../../../src/core/model/event-cursor.ts';
+import type { AccountId, JobId } from '../../../src/core/model/ids.ts';
+import type { EventQuery, PagesEventData, StoredEvent } from '../../../src/core/ports/event-store.ts';
+import type { ListPage } from '../../../src/core/ports/store.ts';
 import { afterKill, type Claim, type Opened } from '../contract.ts';
 import {
   at,

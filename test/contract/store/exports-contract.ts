@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { NewExport } from '../../../src/model/export.ts';
-import type { AccountId, ExportId, JobId } from '../../../src/model/ids.ts';
-import type { StoredEvent } from '../../../src/ports/event-store.ts';
+import type { NewExport } from '../../../src/core/model/export.ts';
+import type { AccountId, ExportId, JobId } from '../../../src/core/model/ids.ts';
+import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
 import type { Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';
 import { all, at, createJob, done, newPage, T0, take, urlsOn } from './fixtures.ts';

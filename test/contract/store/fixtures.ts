@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Attempt } from '../../../src/model/attempt.ts';
-import type { AccountId, ContentHash, HostKey, JobId, KeyId, UrlKey } from '../../../src/model/ids.ts';
-import type { Budgets, Job, JobCounters, JobKind, JobOptions } from '../../../src/model/job.ts';
-import type { NewPage } from '../../../src/model/page.ts';
-import type { LedgerEntry, NewTask, Task, TaskState } from '../../../src/model/task.ts';
-import type { Completion, HostLease, HostState, LeaseRef, TaskEnd } from '../../../src/ports/store.ts';
+import type { Attempt } from '../../../src/core/model/attempt.ts';
+import type { AccountId, ContentHash, HostKey, JobId, KeyId, UrlKey } from '../../../src/core/model/ids.ts';
+import type { Budgets, Job, JobCounters, JobKind, JobOptions } from '../../../src/core/model/job.ts';
+import type { NewPage } from '../../../src/core/model/page.ts';
+import type { LedgerEntry, NewTask, Task, TaskState } from '../../../src/core/model/task.ts';
+import type { Completion, HostLease, HostState, LeaseRef, TaskEnd } from '../../../src/core/ports/store.ts';
 import type { TimedStore, TimelessStore } from './timed-store.ts';
 
 export const T0 = Date.UTC(2026, 0, 1);

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { ErrorCode } from '../../../src/errors/registry.ts';
-import { createKnownUrls } from '../../../src/frontier/known-urls.ts';
-import { createLedger } from '../../../src/ledger/ledger.ts';
-import type { Attempt } from '../../../src/model/attempt.ts';
-import type { ContentHash, HostKey } from '../../../src/model/ids.ts';
-import type { NewPage } from '../../../src/model/page.ts';
-import type { NewTask, Task } from '../../../src/model/task.ts';
-import { createLogger } from '../../../src/observe/logger.ts';
-import { createMetrics } from '../../../src/observe/metrics.ts';
-import { compileRules } from '../../../src/pages/find-tasks.ts';
-import { readPageTask } from '../../../src/pages/read-page.ts';
-import { requestFor } from '../../../src/pages/read-request.fixture.ts';
-import type { Completion, HostLease, TaskEnd } from '../../../src/ports/store.ts';
+import type { ErrorCode } from '../../../src/core/errors/registry.ts';
+import type { Attempt } from '../../../src/core/model/attempt.ts';
+import type { ContentHash, HostKey } from '../../../src/core/model/ids.ts';
+import type { NewPage } from '../../../src/core/model/page.ts';
+import type { NewTask, Task } from '../../../src/core/model/task.ts';
+import { createLogger } from '../../../src/core/observe/logger.ts';
+import { createMetrics } from '../../../src/core/observe/metrics.ts';
+import type { Completion, HostLease, TaskEnd } from '../../../src/core/ports/store.ts';
+import { createKnownUrls } from '../../../src/crawl/frontier/known-urls.ts';
+import { createLedger } from '../../../src/crawl/ledger/ledger.ts';
+import { compileRules } from '../../../src/crawl/read/find-tasks.ts';
+import { readPageTask } from '../../../src/crawl/read/read-page.ts';
+import { requestFor } from '../../../src/crawl/read/read-request.fixture.ts';
 import type { Claim } from '../contract.ts';
 import {
   ATTEMPT,

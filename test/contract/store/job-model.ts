@@ -1,6 +1,6 @@
-import type { JobId, JobSeq, TaskId } from '../../../src/model/ids.ts';
-import type { JobStatus } from '../../../src/model/job.ts';
-import type { TaskState } from '../../../src/model/task.ts';
+import type { JobId, JobSeq, TaskId } from '../../../src/core/model/ids.ts';
+import type { JobStatus } from '../../../src/core/model/job.ts';
+import type { TaskState } from '../../../src/core/model/task.ts';
 import { recount } from './fixtures.ts';
 
 /** A task as the model knows it. Whether what is pending shows as ready or waiting is the store's affair. */

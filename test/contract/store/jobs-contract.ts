@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { AccountId, JobId } from '../../../src/model/ids.ts';
-import type { NewJob } from '../../../src/model/job.ts';
+import type { AccountId, JobId } from '../../../src/core/model/ids.ts';
+import type { NewJob } from '../../../src/core/model/job.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,

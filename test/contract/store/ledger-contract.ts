@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { HostKey, JobSeq } from '../../../src/model/ids.ts';
+import type { HostKey, JobSeq } from '../../../src/core/model/ids.ts';
 import type { Claim } from '../contract.ts';
 import {
   ATTEMPT,

@@ -1,8 +1,12 @@
 import { expect } from 'vitest';
-import type { Attempt } from '../../../src/model/attempt.ts';
-import type { UrlKey } from '../../../src/model/ids.ts';
-import type { Job } from '../../../src/model/job.ts';
-import { LEDGER_ORDERS, type LedgerFilter, type LedgerOrder } from '../../../src/ports/ledger-view-store.ts';
+import type { Attempt } from '../../../src/core/model/attempt.ts';
+import type { UrlKey } from '../../../src/core/model/ids.ts';
+import type { Job } from '../../../src/core/model/job.ts';
+import {
+  LEDGER_ORDERS,
+  type LedgerFilter,
+  type LedgerOrder,
+} from '../../../src/core/ports/ledger-view-store.ts';
 import type { Claim } from '../contract.ts';
 import {
   ATTEMPT,

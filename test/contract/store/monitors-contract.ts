@@ -1,8 +1,15 @@
 import { expect } from 'vitest';
-import type { AccountId, ChangeId, JobId, MonitorId, ScheduleId, WebhookId } from '../../../src/model/ids.ts';
-import type { Monitor, MonitorSettings } from '../../../src/model/monitor.ts';
-import type { MonitorCheck, NewMonitor, NewMonitorChange } from '../../../src/ports/monitor-store.ts';
-import type { NewSchedule } from '../../../src/ports/schedule-store.ts';
+import type {
+  AccountId,
+  ChangeId,
+  JobId,
+  MonitorId,
+  ScheduleId,
+  WebhookId,
+} from '../../../src/core/model/ids.ts';
+import type { Monitor, MonitorSettings } from '../../../src/core/model/monitor.ts';
+import type { MonitorCheck, NewMonitor, NewMonitorChange } from '../../../src/core/ports/monitor-store.ts';
+import type { NewSchedule } from '../../../src/core/ports/schedule-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';
 import { T0 } from './fixtures.ts';

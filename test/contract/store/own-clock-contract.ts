@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { HostKey, JobId } from '../../../src/model/ids.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { HostKey, JobId } from '../../../src/core/model/ids.ts';
+import type { Store } from '../../../src/core/ports/store.ts';
 import type { Open } from '../contract.ts';
 import { at, completion, DONE, LEASE_MS, NO_LIMITS, newTask, OPTIONS } from './fixtures.ts';
 

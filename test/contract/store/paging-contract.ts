@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ListPage } from '../../../src/ports/store.ts';
+import type { ListPage } from '../../../src/core/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import { at, createJob, done, foundOn, own, T0, take, urlsOn } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

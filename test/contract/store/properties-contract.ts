@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { JobStatus } from '../../../src/model/job.ts';
+import type { JobStatus } from '../../../src/core/model/job.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,

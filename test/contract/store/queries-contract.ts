@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { NO_LIMITS as NO_ACCOUNT_LIMITS } from '../../../src/model/account.ts';
-import type { AccountId } from '../../../src/model/ids.ts';
-import { QUERY_CATALOGUE, QUERY_SOURCES } from '../../../src/model/query-fields.ts';
-import type { QueryRequest } from '../../../src/query/parse-query.ts';
-import { createQueries } from '../../../src/query/queries.ts';
+import type { QueryRequest } from '../../../src/capabilities/query/parse-query.ts';
+import { createQueries } from '../../../src/capabilities/query/queries.ts';
+import { NO_LIMITS as NO_ACCOUNT_LIMITS } from '../../../src/core/model/account.ts';
+import type { AccountId } from '../../../src/core/model/ids.ts';
+import { QUERY_CATALOGUE, QUERY_SOURCES } from '../../../src/core/model/query-fields.ts';
 import type { Claim } from '../contract.ts';
 import { claim, createJob, done, LEASE_MS, NO_LIMITS, newTask, OPTIONS, own, T0, take } from './fixtures.ts';
 import { answerOf, anyQuery, storePages, storeSnapshots } from './query-world.ts';

@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { EventCursor } from '../../../src/model/event-cursor.ts';
-import type { AccountId, ContentHash, JobId, SnapshotId, UrlKey } from '../../../src/model/ids.ts';
-import type { NewPage, PageRecord } from '../../../src/model/page.ts';
-import { packRecord } from '../../../src/model/page-record.ts';
-import { QUERY_CATALOGUE, QUERY_SOURCES, type QuerySource } from '../../../src/model/query-fields.ts';
-import { TIME_UNITS } from '../../../src/model/query-plan.ts';
-import { evaluate, type SourceRow } from '../../../src/query/evaluate.ts';
-import { parseQuery, type QueryRequest } from '../../../src/query/parse-query.ts';
-import { rowsOfPage } from '../../../src/query/source-rows.ts';
+import { evaluate, type SourceRow } from '../../../src/capabilities/query/evaluate.ts';
+import { parseQuery, type QueryRequest } from '../../../src/capabilities/query/parse-query.ts';
+import { rowsOfPage } from '../../../src/capabilities/query/source-rows.ts';
+import type { EventCursor } from '../../../src/core/model/event-cursor.ts';
+import type { AccountId, ContentHash, JobId, SnapshotId, UrlKey } from '../../../src/core/model/ids.ts';
+import type { NewPage, PageRecord } from '../../../src/core/model/page.ts';
+import { packRecord } from '../../../src/core/model/page-record.ts';
+import { QUERY_CATALOGUE, QUERY_SOURCES, type QuerySource } from '../../../src/core/model/query-fields.ts';
+import { TIME_UNITS } from '../../../src/core/model/query-plan.ts';
 import { at, completion, createJob, DONE, FAILED, newPage, newTask, OPTIONS, T0, take } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 

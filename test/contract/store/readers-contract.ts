@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
-import type { ReaderName } from '../../../src/model/derived.ts';
-import type { EventCursor } from '../../../src/model/event-cursor.ts';
-import type { JobId } from '../../../src/model/ids.ts';
-import type { Job, JobOptions } from '../../../src/model/job.ts';
-import type { StoredEvent } from '../../../src/ports/event-store.ts';
+import type { ReaderName } from '../../../src/core/model/derived.ts';
+import type { EventCursor } from '../../../src/core/model/event-cursor.ts';
+import type { JobId } from '../../../src/core/model/ids.ts';
+import type { Job, JobOptions } from '../../../src/core/model/job.ts';
+import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';
 import { at, createJob, done, newTask, OPTIONS, T0, take } from './fixtures.ts';

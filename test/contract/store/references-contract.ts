@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { ContentHash } from '../../../src/model/ids.ts';
-import type { PageRecord } from '../../../src/model/page.ts';
-import { packRecord } from '../../../src/model/page-record.ts';
+import type { ContentHash } from '../../../src/core/model/ids.ts';
+import type { PageRecord } from '../../../src/core/model/page.ts';
+import { packRecord } from '../../../src/core/model/page-record.ts';
 import type { Claim } from '../contract.ts';
 import { at, completion, createJob, DONE, done, FAILED, newPage, T0, take, urlsOn } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { AccountId, ContentHash, JobId, JobSeq } from '../../../src/model/ids.ts';
-import { packRecord } from '../../../src/model/page-record.ts';
-import type { PagePart } from '../../../src/model/retention.ts';
-import type { RetainedJob } from '../../../src/ports/retention-store.ts';
+import type { AccountId, ContentHash, JobId, JobSeq } from '../../../src/core/model/ids.ts';
+import { packRecord } from '../../../src/core/model/page-record.ts';
+import type { PagePart } from '../../../src/core/model/retention.ts';
+import type { RetainedJob } from '../../../src/core/ports/retention-store.ts';
 import type { Claim } from '../contract.ts';
 import {
   all,

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { AccountId, JobId, RunId, ScheduleId } from '../../../src/model/ids.ts';
-import type { ScheduleRun } from '../../../src/model/schedule.ts';
-import { MOST_RUNS_KEPT, type NewSchedule, type TickRecord } from '../../../src/ports/schedule-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { AccountId, JobId, RunId, ScheduleId } from '../../../src/core/model/ids.ts';
+import type { ScheduleRun } from '../../../src/core/model/schedule.ts';
+import { MOST_RUNS_KEPT, type NewSchedule, type TickRecord } from '../../../src/core/ports/schedule-store.ts';
+import type { Store } from '../../../src/core/ports/store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';
 import { newTask, OPTIONS, T0 } from './fixtures.ts';

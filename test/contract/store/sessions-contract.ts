@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { AccountId, SessionId } from '../../../src/model/ids.ts';
-import type { NewSession, SessionWish } from '../../../src/ports/session-store.ts';
+import type { AccountId, SessionId } from '../../../src/core/model/ids.ts';
+import type { NewSession, SessionWish } from '../../../src/core/ports/session-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

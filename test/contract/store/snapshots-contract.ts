@@ -1,11 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventCursor } from '../../../src/model/event-cursor.ts';
-import type { AccountId, ContentHash, JobId, SnapshotId, TaskId, UrlKey } from '../../../src/model/ids.ts';
-import type { NewPage } from '../../../src/model/page.ts';
-import type { StoredEvent } from '../../../src/ports/event-store.ts';
-import type { ReaderRange } from '../../../src/ports/reader-store.ts';
-import type { NewSighting, NewSnapshot } from '../../../src/ports/snapshot-store.ts';
+import type { EventCursor } from '../../../src/core/model/event-cursor.ts';
+import type {
+  AccountId,
+  ContentHash,
+  JobId,
+  SnapshotId,
+  TaskId,
+  UrlKey,
+} from '../../../src/core/model/ids.ts';
+import type { NewPage } from '../../../src/core/model/page.ts';
+import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
+import type { ReaderRange } from '../../../src/core/ports/reader-store.ts';
+import type { NewSighting, NewSnapshot } from '../../../src/core/ports/snapshot-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { JobId } from '../../../src/model/ids.ts';
+import type { JobId } from '../../../src/core/model/ids.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { JobSeq } from '../../../src/model/ids.ts';
-import type { Task } from '../../../src/model/task.ts';
-import type { Completion, HostLease } from '../../../src/ports/store.ts';
+import type { JobSeq } from '../../../src/core/model/ids.ts';
+import type { Task } from '../../../src/core/model/task.ts';
+import type { Completion, HostLease } from '../../../src/core/ports/store.ts';
 import {
   claim,
   completion,

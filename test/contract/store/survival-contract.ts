@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { HostKey } from '../../../src/model/ids.ts';
+import type { HostKey } from '../../../src/core/model/ids.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import {
   ATTEMPT,

@@ -1,7 +1,7 @@
-import type { HostId, HostKey, JobId, JobSeq, TaskId } from '../../../src/model/ids.ts';
-import type { Budgets, Job, NewJob, Pace } from '../../../src/model/job.ts';
-import type { NewTask, Task } from '../../../src/model/task.ts';
-import type { Turns } from '../../../src/model/turns.ts';
+import type { HostId, HostKey, JobId, JobSeq, TaskId } from '../../../src/core/model/ids.ts';
+import type { Budgets, Job, NewJob, Pace } from '../../../src/core/model/job.ts';
+import type { NewTask, Task } from '../../../src/core/model/task.ts';
+import type { Turns } from '../../../src/core/model/turns.ts';
 import type {
   Completion,
   HostLease,
@@ -10,7 +10,7 @@ import type {
   LeaseRef,
   Receipt,
   Store,
-} from '../../../src/ports/store.ts';
+} from '../../../src/core/ports/store.ts';
 
 /**
  * A store on a clock that the test sets: calls of methods that go by the time name the moment at which they are made,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { dayOf } from '../../../src/model/credits.ts';
-import type { AccountId } from '../../../src/model/ids.ts';
-import { USAGE_GROUPS, type UsageCounters, type UsageGroup } from '../../../src/ports/credit-store.ts';
+import { dayOf } from '../../../src/core/model/credits.ts';
+import type { AccountId } from '../../../src/core/model/ids.ts';
+import { USAGE_GROUPS, type UsageCounters, type UsageGroup } from '../../../src/core/ports/credit-store.ts';
 import type { Claim } from '../contract.ts';
 import { ACCOUNT, paid } from './credits-contract.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { JobId } from '../../../src/model/ids.ts';
+import type { JobId } from '../../../src/core/model/ids.ts';
 import type { Claim } from '../contract.ts';
 import { at, completion, createJob, HOST_STATE, job, own, T0, take, urlsOn } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

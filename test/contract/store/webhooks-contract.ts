@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { AccountId, DeliveryId, JobId, WebhookId } from '../../../src/model/ids.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { AccountId, DeliveryId, JobId, WebhookId } from '../../../src/core/model/ids.ts';
+import type { Store } from '../../../src/core/ports/store.ts';
 import type {
   AttemptEnd,
   ClaimedLane,
@@ -9,7 +9,7 @@ import type {
   NewDelivery,
   NewWebhook,
   StoredWebhook,
-} from '../../../src/ports/webhook-store.ts';
+} from '../../../src/core/ports/webhook-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

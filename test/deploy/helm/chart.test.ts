@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { environmentName, settingNames, settingsSchema } from '../../../src/config/settings.ts';
-import { crawlRequestSchema } from '../../../src/jobs/job-request.ts';
-import { parsePolicyFile } from '../../../src/policy/policy-file.ts';
+import { crawlRequestSchema } from '../../../src/capabilities/jobs/job-request.ts';
+import { environmentName, settingNames, settingsSchema } from '../../../src/core/config/settings.ts';
+import { parsePolicyFile } from '../../../src/crawl/policy/policy-file.ts';
 import {
   CHART,
   canRender,

@@ -8,7 +8,7 @@ import { renderedSets } from './value-sets.ts';
 
 /** The metrics of the program, as its sources name them. */
 function metricNames(): ReadonlySet<string> {
-  const folder = join(CHART, '../../../src/observe');
+  const folder = join(CHART, '../../../src/core/observe');
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
   );

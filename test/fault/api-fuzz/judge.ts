@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorSpec } from '../../../src/errors/registry.ts';
+import { ERRORS, type ErrorSpec } from '../../../src/core/errors/registry.ts';
 import type { Exchange } from './exchange.ts';
 import type { FuzzRequest } from './requests.ts';
 

@@ -1,15 +1,15 @@
-import { isScrapifieError } from '../../../src/errors/scrapifie-error.ts';
+import { isScrapifieError } from '../../../src/core/errors/scrapifie-error.ts';
+import type { Format } from '../../../src/core/model/job.ts';
+import { unpackRecord } from '../../../src/core/model/page-record.ts';
+import { compileRules } from '../../../src/crawl/read/find-tasks.ts';
+import { fullOptionsOf, readFull } from '../../../src/crawl/read/read-full.ts';
+import { decodeBody, readPageTask } from '../../../src/crawl/read/read-page.ts';
+import { FETCHED_AT, requestFor } from '../../../src/crawl/read/read-request.fixture.ts';
 import { contentKindOf } from '../../../src/extract/scan/content-kind.ts';
 import { readStructured } from '../../../src/extract/structured/structured-view.ts';
 import { buildTree } from '../../../src/extract/tree/tree-builder.ts';
 import { extractTyped } from '../../../src/extract/types/extract-typed.ts';
 import { TYPE_NAMES } from '../../../src/extract/types/registry.ts';
-import type { Format } from '../../../src/model/job.ts';
-import { unpackRecord } from '../../../src/model/page-record.ts';
-import { compileRules } from '../../../src/pages/find-tasks.ts';
-import { fullOptionsOf, readFull } from '../../../src/pages/read-full.ts';
-import { decodeBody, readPageTask } from '../../../src/pages/read-page.ts';
-import { FETCHED_AT, requestFor } from '../../../src/pages/read-request.fixture.ts';
 import type { FuzzInput } from './inputs.ts';
 
 const FORMATS: readonly Format[] = ['metadata', 'links', 'html', 'text', 'markdown', 'content', 'structured'];

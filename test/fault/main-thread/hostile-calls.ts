@@ -1,16 +1,16 @@
-import { shapeProblem } from '../../../src/api/http/json-shape.ts';
-import { parsePlainly } from '../../../src/config/plain-problems.ts';
-import { createCookieJar } from '../../../src/fetch/cookies/cookie-jar.ts';
-import { createCanonicalizer, hostKeyOf } from '../../../src/frontier/canonical.ts';
-import { compileScope } from '../../../src/frontier/scope.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
   scrapeRequestSchema,
-} from '../../../src/jobs/job-request.ts';
-import type { Scope } from '../../../src/model/job.ts';
-import { parseRetryAfter } from '../../../src/politeness/retry-after.ts';
-import { isAllowed, parseRobots } from '../../../src/robots/robots-rules.ts';
+} from '../../../src/capabilities/jobs/job-request.ts';
+import { parsePlainly } from '../../../src/core/config/plain-problems.ts';
+import type { Scope } from '../../../src/core/model/job.ts';
+import { createCanonicalizer, hostKeyOf } from '../../../src/crawl/frontier/canonical.ts';
+import { compileScope } from '../../../src/crawl/frontier/scope.ts';
+import { parseRetryAfter } from '../../../src/crawl/politeness/retry-after.ts';
+import { isAllowed, parseRobots } from '../../../src/crawl/robots/robots-rules.ts';
+import { createCookieJar } from '../../../src/fetch/cookies/cookie-jar.ts';
+import { shapeProblem } from '../../../src/http/server/json-shape.ts';
 
 /** One call that the main thread makes on what a stranger wrote. */
 export interface HostileCall {

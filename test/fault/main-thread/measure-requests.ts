@@ -1,4 +1,4 @@
-import { addFirecrawlRoutes } from '../../../src/compat/firecrawl/firecrawl-api.ts';
+import { addFirecrawlRoutes } from '../../../src/http/compat/firecrawl/firecrawl-api.ts';
 import { openPlatform } from '../../property/api-platform.ts';
 import { randomFrom } from '../../site/random.ts';
 import { hostileOperations, hostileRequest } from './hostile-requests.ts';

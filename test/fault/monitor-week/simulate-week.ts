@@ -1,15 +1,15 @@
-import { compileDiffRules, DEFAULT_RULES, type DiffRules } from '../../../src/diff/diff-rules.ts';
-import { watchPage } from '../../../src/diff/watched-page.ts';
-import { classify } from '../../../src/fetch/classify/classify.ts';
-import type { ChangeRules, PageState } from '../../../src/model/monitor.ts';
 import {
   decideChange,
   EMPTY_STATE,
   type Observation,
   type PageChange,
-} from '../../../src/monitors/decide-change.ts';
-import { MOST_ROUNDS } from '../../../src/monitors/evaluate-check.ts';
-import { compareContents, linesOf } from '../../../src/monitors/watched-lines.ts';
+} from '../../../src/capabilities/monitors/decide-change.ts';
+import { MOST_ROUNDS } from '../../../src/capabilities/monitors/evaluate-check.ts';
+import { compareContents, linesOf } from '../../../src/capabilities/monitors/watched-lines.ts';
+import type { ChangeRules, PageState } from '../../../src/core/model/monitor.ts';
+import { compileDiffRules, DEFAULT_RULES, type DiffRules } from '../../../src/extract/diff/diff-rules.ts';
+import { watchPage } from '../../../src/extract/diff/watched-page.ts';
+import { classify } from '../../../src/fetch/classify/classify.ts';
 import { randomFrom } from '../../site/random.ts';
 import type { Facts, Template } from './page-templates.ts';
 

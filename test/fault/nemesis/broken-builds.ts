@@ -15,7 +15,7 @@ export interface BuildSpec {
 /** So that a lease runs out within a short test. */
 const SHORT_LEASE_SECONDS = 8;
 const SHORT_LEASE: Replacement = {
-  file: 'src/ownership/host-worker.ts',
+  file: 'src/crawl/host/host-worker.ts',
   from: 'leaseMs = 30_000',
   to: `leaseMs = ${SHORT_LEASE_SECONDS * 1_000}`,
 };
@@ -37,12 +37,12 @@ const UNCHECKED_COMMIT: Replacement = {
 /** A worker believes that its hosts are its own, whatever the time is and the store says. */
 const NO_SELF_FENCING: readonly Replacement[] = [
   {
-    file: 'src/ownership/host-worker.ts',
+    file: 'src/crawl/host/host-worker.ts',
     from: 'clock.cautiousMs() < until - leaseMs * SAFETY_SHARE',
     to: 'until > 0',
   },
   {
-    file: 'src/ownership/host-worker.ts',
+    file: 'src/crawl/host/host-worker.ts',
     from: '!lost.has(slice.lease.hostId)',
     to: 'lost.size >= 0',
   },
@@ -61,20 +61,20 @@ const OLD_LEASE_CLOCK: readonly Replacement[] = [
     from: '`SELECT ${NOW} AS now`',
     to: "'SELECT (1000 * extract(epoch FROM clock_timestamp()))::bigint AS now'",
   },
-  { file: 'src/model/store-clock.ts', from: '{ clock, everyMs = 30_000', to: '{ everyMs = 30_000' },
+  { file: 'src/core/model/store-clock.ts', from: '{ clock, everyMs = 30_000', to: '{ everyMs = 30_000' },
   {
-    file: 'src/model/store-clock.ts',
+    file: 'src/core/model/store-clock.ts',
     from: '  let aheadMs: number | null = null;',
     to: '  const clock = { now: () => Date.now(), onJump: () => () => undefined };\n  let aheadMs: number | null = null;',
   },
   {
-    file: 'src/model/store-clock.ts',
+    file: 'src/core/model/store-clock.ts',
     from: 'aheadMs = Math.round(storeNow - askedAt - tookMs / 2);',
     to: "aheadMs = Math.round(storeNow - askedAt - tookMs / 2);\n    Reflect.set(globalThis, 'storeAheadMs', aheadMs);",
   },
-  { file: 'src/ownership/host-worker.ts', from: 'owner, clock, logger,', to: 'owner, logger,' },
+  { file: 'src/crawl/host/host-worker.ts', from: 'owner, clock, logger,', to: 'owner, logger,' },
   {
-    file: 'src/ownership/host-worker.ts',
+    file: 'src/crawl/host/host-worker.ts',
     from: '  const slices = new Map<HostKey, Slice>();',
     to: '  const clock = { cautiousMs: options.now, onJump: () => () => undefined };\n  const slices = new Map<HostKey, Slice>();',
   },

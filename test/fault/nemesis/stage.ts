@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type Fleet, startFleet } from '../../../fleet/fleet.ts';
 import type { RoleProcess } from '../../../fleet/role-process.ts';
 import { type FleetServers, startServers } from '../../../fleet/servers/servers.ts';
-import { environmentName, type Settings } from '../../../src/config/settings.ts';
+import { environmentName, type Settings } from '../../../src/core/config/settings.ts';
 import { type RemoteSite, spawnSite } from '../../site/remote-site.ts';
 import { type FaultProxy, isCommitted, openFaultProxy, throughProxy } from './fault-proxy.ts';
 import { openS3FaultLayer, type S3FaultLayer } from './s3-fault-layer.ts';

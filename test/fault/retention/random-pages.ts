@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { settingsSchema } from '../../../src/config/settings.ts';
-import { draftBatch } from '../../../src/jobs/job-draft.ts';
-import { batchRequestSchema } from '../../../src/jobs/job-request.ts';
-import type { AccountId, ContentHash, HostKey, JobId } from '../../../src/model/ids.ts';
-import type { NewPage, PageRecord } from '../../../src/model/page.ts';
-import { packRecord } from '../../../src/model/page-record.ts';
-import type { Task } from '../../../src/model/task.ts';
-import type { Blob } from '../../../src/ports/blobs.ts';
-import type { Completion, LeaseRef } from '../../../src/ports/store.ts';
+import { draftBatch } from '../../../src/capabilities/jobs/job-draft.ts';
+import { batchRequestSchema } from '../../../src/capabilities/jobs/job-request.ts';
+import { settingsSchema } from '../../../src/core/config/settings.ts';
+import type { AccountId, ContentHash, HostKey, JobId } from '../../../src/core/model/ids.ts';
+import type { NewPage, PageRecord } from '../../../src/core/model/page.ts';
+import { packRecord } from '../../../src/core/model/page-record.ts';
+import type { Task } from '../../../src/core/model/task.ts';
+import type { Blob } from '../../../src/core/ports/blobs.ts';
+import type { Completion, LeaseRef } from '../../../src/core/ports/store.ts';
 import type { Storage } from '../../../src/wiring/storage.ts';
 
 export type Random = () => number;

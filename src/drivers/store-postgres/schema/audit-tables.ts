@@ -1,5 +1,5 @@
 /**
- * The audit log as a hash chain; `auditHash` in model/audit-chain.ts defines the hashed text. `audit_head` is the lock of
+ * The audit log as a hash chain; `auditHash` in core/model/audit-chain.ts defines the hashed text. `audit_head` is the lock of
  * the writers, and has the last entry. Programs of the last version go on writing to `audit`: a trigger
  * appends their entries to the chain.
  */

@@ -1,4 +1,4 @@
-import { CREDITS_EXHAUSTED } from '../../../model/credits.ts';
+import { CREDITS_EXHAUSTED } from '../../../core/model/credits.ts';
 import { SPARE } from '../../store-rows/credit-rows.ts';
 import { BY_INDEX } from './frontier-functions.ts';
 
@@ -8,7 +8,7 @@ import { BY_INDEX } from './frontier-functions.ts';
  * costs from what its jobs hold, whose rows it has locked anyway.
  */
 export const CREDIT_FUNCTIONS = `
-  -- monthOf in src/model/credits.ts.
+  -- monthOf in src/core/model/credits.ts.
   CREATE FUNCTION month_of(p_now bigint) RETURNS bigint
   LANGUAGE sql IMMUTABLE AS $$
     SELECT (extract(year FROM t) * 12 + extract(month FROM t) - 1)::bigint

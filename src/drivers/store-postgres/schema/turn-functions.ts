@@ -21,7 +21,7 @@ const ADD_TASKS = definitionOf('add_tasks', FRONTIER_FUNCTIONS)
   );
 
 /**
- * Accounts and jobs take turns at a host: `src/model/turns.ts` says how, and the contract tests hold both to the same order.
+ * Accounts and jobs take turns at a host: `src/core/model/turns.ts` says how, and the contract tests hold both to the same order.
  *
  * The functions are replaced and not renamed: programs of the version before get the same answers from them, chosen more
  * fairly. `scrapifie.turns` is set for one call of claim_in_turn, because the functions between that and claim_tasks pass

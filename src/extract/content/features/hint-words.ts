@@ -1,4 +1,4 @@
-import { ownString } from '../../../model/own-memory.ts';
+import { ownString } from '../../../lib/own-memory.ts';
 
 /**
  * Words that authors of pages use in class names, ids, roles and item properties, by their meaning.

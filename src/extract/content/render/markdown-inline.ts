@@ -1,4 +1,4 @@
-import { urlPart } from '../../../model/url-part.ts';
+import { urlPart } from '../../../lib/url-part.ts';
 import { KIND, type NodeKind } from './content-kinds.ts';
 import type { InlineToken } from './inline-run.ts';
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { listen } from '../../../errors/guarded.ts';
+import { listen } from '../../../core/errors/guarded.ts';
 import { escapeMarkdown } from '../../content/render/markdown-inline.ts';
 import { cut } from '../../html/white-space.ts';
 import type { DocumentProblem, DocumentReading } from '../document-content.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from '../../../config/nearest-name.ts';
+import { nearestName } from '../../../core/config/nearest-name.ts';
 import { RULE_LIMITS } from '../rule-limits.ts';
 import { quoteAt } from '../rule-problem.ts';
 import {

@@ -1,4 +1,4 @@
-import { nearestName } from '../../../config/nearest-name.ts';
+import { nearestName } from '../../../core/config/nearest-name.ts';
 import { RULE_LIMITS } from '../rule-limits.ts';
 import { compileIRegexp } from './compare.ts';
 import type { ComparisonOperator, Condition, JsonPathQuery, Operand, Segment, Selector } from './query.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PageMetadata } from '../../../model/page.ts';
+import type { PageMetadata } from '../../../core/model/page.ts';
 import { extractPage } from '../../scan/extract-page.ts';
 import { NO_OFFER, offerOfPage } from './offer-of-page.ts';
 

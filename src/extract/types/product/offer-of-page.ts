@@ -1,5 +1,5 @@
-import type { DeepRecord } from '../../../model/extraction.ts';
-import type { PageMetadata, StructuredItem } from '../../../model/page.ts';
+import type { DeepRecord } from '../../../core/model/extraction.ts';
+import type { PageMetadata, StructuredItem } from '../../../core/model/page.ts';
 import { type DataItem, ItemGraph, type ReadItems } from '../../structured/item.ts';
 import { readJsonLdItems } from '../../structured/json-ld-items.ts';
 import { readStructured } from '../../structured/structured-view.ts';

@@ -1,4 +1,4 @@
-import { ownString } from '../../../model/own-memory.ts';
+import { ownString } from '../../../lib/own-memory.ts';
 
 /** Zone names with the minutes they are ahead of UTC; the first is the most common, the others are possible. */
 const ABBREVIATIONS: ReadonlyMap<string, readonly number[]> = new Map(

@@ -1,5 +1,5 @@
 import type { Page } from 'patchright-core';
-import type { Picture } from '../../../model/render.ts';
+import type { Picture } from '../../../core/model/render.ts';
 import { type Deadline, orAborted, settlesWithin } from '../../deadline.ts';
 import { takePicture } from './render-actions.ts';
 

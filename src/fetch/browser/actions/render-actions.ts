@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'patchright-core';
-import { isFor, notFor } from '../../../model/credential-hosts.ts';
+import { isFor, notFor } from '../../../core/model/credential-hosts.ts';
 import type {
   ActionResult,
   FillGuard,
@@ -10,7 +10,7 @@ import type {
   RenderWait,
   ScreenshotOptions,
   UploadedFile,
-} from '../../../model/render.ts';
+} from '../../../core/model/render.ts';
 import { orAborted, settlesWithin } from '../../deadline.ts';
 import { plainMessage, stepFailed } from '../../render-errors.ts';
 import type { Evaluate } from '../page/page-tools.ts';

@@ -1,5 +1,5 @@
 import type { CDPSession, Page } from 'patchright-core';
-import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { EMPTY_BODY } from '../../http/body-buffer.ts';
 import { isRedirect, redirectTarget } from '../../http/redirect.ts';
 import { FORBIDDEN_HEADERS, isPortable } from '../../http/request-headers.ts';

@@ -1,6 +1,6 @@
-import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
+import { MAX_URL_CHARS } from '../../../crawl/frontier/canonical.ts';
 import { isHtmlType, mediaTypeOf } from '../../../extract/html/media-type.ts';
-import { MAX_URL_CHARS } from '../../../frontier/canonical.ts';
 import type { Redirect } from '../../engine.ts';
 import { type Body, EMPTY_BODY } from '../../http/body-buffer.ts';
 import { refuseLongTarget } from '../../http/redirect.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CDPSession } from 'patchright-core';
-import { listen } from '../../../errors/guarded.ts';
+import { listen } from '../../../core/errors/guarded.ts';
 
 const TRIES = 5;
 const AGAIN_MS = 20;

@@ -1,4 +1,4 @@
-import type { CapturedXhr } from '../../../model/render.ts';
+import type { CapturedXhr } from '../../../core/model/render.ts';
 import { settlesWithin } from '../../deadline.ts';
 import type { NetworkActivity } from './page-tools.ts';
 

@@ -1,5 +1,5 @@
 import type { CDPSession } from 'patchright-core';
-import { listen } from '../../../errors/guarded.ts';
+import { listen } from '../../../core/errors/guarded.ts';
 import type { NetworkRecord } from './network-record.ts';
 import type { PageLoad } from './page-load.ts';
 

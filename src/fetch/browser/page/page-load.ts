@@ -1,4 +1,4 @@
-import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { HeldBytes } from '../../byte-budget.ts';
 import { pageTooLarge, tooLarge } from './document-progress.ts';
 

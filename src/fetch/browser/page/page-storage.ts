@@ -1,5 +1,5 @@
 import type { BrowserContext, CDPSession, Page } from 'patchright-core';
-import type { BrowserCookie, BrowserStorage } from '../../../model/render.ts';
+import type { BrowserCookie, BrowserStorage } from '../../../core/model/render.ts';
 import { toBrowserCookie } from '../../cookies/browser-cookies.ts';
 import type { CookieJar } from '../../cookies/cookie-jar.ts';
 import type { BrowserRequest } from '../../render-engine.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'patchright-core';
-import type { BlockedKind } from '../../../model/plain-options.ts';
-import type { BrowserStorage, CapturedXhr } from '../../../model/render.ts';
+import type { BlockedKind } from '../../../core/model/plain-options.ts';
+import type { BrowserStorage, CapturedXhr } from '../../../core/model/render.ts';
 import type { Redirect } from '../../engine.ts';
 import type { RequestGuard } from '../../guard/request-guard.ts';
 import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';

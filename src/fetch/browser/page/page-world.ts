@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'patchright-core';
-import { listen } from '../../../errors/guarded.ts';
-import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { listen } from '../../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { type Body, ownBytes } from '../../http/body-buffer.ts';
 import { snapshotPage } from './page-snapshot.ts';
 import type { Evaluate } from './page-tools.ts';

@@ -1,4 +1,4 @@
-import type { BlockedKind } from '../../../model/plain-options.ts';
+import type { BlockedKind } from '../../../core/model/plain-options.ts';
 
 const endings = (names: readonly string[]): string[] => names.flatMap((name) => [`*.${name}`, `*.${name}?*`]);
 const hosts = (names: readonly string[]): string[] =>

@@ -1,5 +1,5 @@
 import type { Request, Response, Route } from 'patchright-core';
-import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { EMPTY_BODY } from '../../http/body-buffer.ts';
 import { isRedirect } from '../../http/redirect.ts';
 import {

@@ -1,6 +1,6 @@
 import type { ConsoleMessage, Page, Request, Response } from 'patchright-core';
-import { listen } from '../../../errors/guarded.ts';
-import type { CapturedXhr } from '../../../model/render.ts';
+import { listen } from '../../../core/errors/guarded.ts';
+import type { CapturedXhr } from '../../../core/model/render.ts';
 import type { NetworkRecord } from '../page/network-record.ts';
 import type { PageLoad } from '../page/page-load.ts';
 

@@ -1,6 +1,6 @@
 import type { Page, Request, Response, Route } from 'patchright-core';
-import { listen } from '../../../errors/guarded.ts';
-import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { listen } from '../../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { ownBytes } from '../../http/body-buffer.ts';
 import { isPortable } from '../../http/request-headers.ts';
 import type { BrowserRequest } from '../../render-engine.ts';

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'patchright-core';
-import { isScrapifieError, ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { defined } from '../../../model/defined.ts';
+import { isScrapifieError, ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
+import { defined } from '../../../lib/defined.ts';
 import { settlesWithin } from '../../deadline.ts';
 import { plainMessage } from '../../render-errors.ts';
 import { patchBrowser } from '../patchright/patchright-patches.ts';

@@ -1,4 +1,4 @@
-import { isScrapifieError, type ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { isScrapifieError, type ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { abortError, orAborted, settlesWithin } from '../../deadline.ts';
 import { browserLost, browserUnavailable, shuttingDown } from '../../render-errors.ts';
 import type { PatchedBrowser } from './browser-launch.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MOST_FREE_LOSSES } from '../../../plan/outcome.ts';
+import { MOST_FREE_LOSSES } from '../../../crawl/plan/outcome.ts';
 import { serve } from '../../http/loopback.fixture.ts';
 import { failureOf, render, type TestBrowser, testBrowser, until } from '../browser.fixture.ts';
 import type { BrowserRuntimeOptions } from '../browser-runtime.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BrowserContext, BrowserContextOptions } from 'patchright-core';
-import { defined } from '../../../model/defined.ts';
-import type { RenderDevice } from '../../../model/render.ts';
+import type { RenderDevice } from '../../../core/model/render.ts';
+import { defined } from '../../../lib/defined.ts';
 import type { CookieJar } from '../../cookies/cookie-jar.ts';
 import { proxyKeyOf } from '../../proxy/proxy-key.ts';
 import type { BrowserRequest } from '../../render-engine.ts';

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { access, constants, readdir } from 'node:fs/promises';
 import { posix, win32 } from 'node:path';
 import { promisify } from 'node:util';
-import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { defined } from '../../../model/defined.ts';
+import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
+import { defined } from '../../../lib/defined.ts';
 
 export interface FindBrowserOptions {
   /** Where the operator says it is; nothing else is then looked at. */

@@ -1,4 +1,4 @@
-import { isScrapifieError, type ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { isScrapifieError, type ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { browserUnavailable } from '../../render-errors.ts';
 import { BrowserStarter, type PatchedBrowser } from './browser-launch.ts';
 import type { PoolSettings } from './pool-options.ts';

@@ -1,5 +1,5 @@
-import { guarded } from '../../../errors/guarded.ts';
-import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { guarded } from '../../../core/errors/guarded.ts';
+import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { abortError, tookTooLong } from '../../deadline.ts';
 import type { PageLease } from './page-lease.ts';
 import type { ContextPlan, PooledBrowser } from './pooled-browser.ts';

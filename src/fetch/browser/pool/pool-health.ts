@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../../errors/registry.ts';
-import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import type { ErrorCode } from '../../../core/errors/registry.ts';
+import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 
 /**
  * ok       pages can be shown, or nothing says otherwise

@@ -1,4 +1,4 @@
-import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { describeMismatch } from '../patchright/patchright-internals.ts';
 import { programState } from './browser-program.ts';
 import {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'patchright-core';
-import { listenOnce } from '../../../errors/guarded.ts';
-import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import type { ProxyEndpoint } from '../../../model/proxy.ts';
+import { listenOnce } from '../../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../../core/model/proxy.ts';
 import { settlesWithin } from '../../deadline.ts';
 import type { GuardProxy, ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
 import { browserCrashed, browserLost, outOfMemory } from '../../render-errors.ts';

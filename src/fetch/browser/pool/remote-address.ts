@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 
 /** The address of a browser that this process did not start. */
 export interface RemoteAddress {

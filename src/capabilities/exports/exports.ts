@@ -1,0 +1,130 @@
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { type Export, type ExportSpec, formatProblem } from '../../core/model/export.ts';
+import type { AccountId, ExportId } from '../../core/model/ids.ts';
+import type { Job } from '../../core/model/job.ts';
+import type { ExportQuery, ExportStore } from '../../core/ports/export-store.ts';
+import type { ByteRange, Files } from '../../core/ports/files.ts';
+import type { ListPage } from '../../core/ports/store.ts';
+import { requireLedger } from '../jobs/expired.ts';
+import { invalidRequest } from '../jobs/invalid-request.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import { fileOf, removeFiles } from './export-file.ts';
+import { checkLink, newSecret } from './export-link.ts';
+import { type ExportPlaces, targetPlace } from './export-places.ts';
+
+/** Exports of an account. Every method that takes an account throws NOT_FOUND for exports and jobs of others. */
+export interface Exports {
+  /** Stores the export, to be written soon. Throws VALIDATION_FAILED with the field that is wrong. */
+  create(job: Job, spec: ExportSpec, id: ExportId): Promise<Export>;
+  /** Throws what `create` throws for the spec by itself. */
+  verify(spec: ExportSpec, account: AccountId): Promise<void>;
+  get(account: AccountId, id: string): Promise<Export>;
+  list(query: ExportQuery): Promise<ListPage<Export>>;
+  /** Deletes the export and its file; links to it end. */
+  delete(account: AccountId, id: string): Promise<void>;
+  /** The export that a signed link leads to. Throws NOT_FOUND for a link that is not right, FORBIDDEN for one that is over. */
+  linked(id: string, link: { readonly expires: number; readonly signature: string }): Promise<Export>;
+  /** The bytes of the file. Throws CONFLICT when it is not ready, NOT_FOUND when the file is gone. */
+  read(of: Export, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
+}
+
+export interface ExportsDeps {
+  readonly store: Pick<
+    ExportStore,
+    'createExport' | 'getExport' | 'findExport' | 'listExports' | 'deleteExport'
+  >;
+  readonly jobs: Pick<Jobs, 'get' | 'requireRoom'>;
+  readonly files: Files;
+  readonly places: ExportPlaces;
+  readonly now: () => number;
+}
+
+export function createExports({ store, jobs, files, places, now }: ExportsDeps): Exports {
+  const isId = (id: string): id is ExportId => /^exp_[0-9a-f-]{1,64}$/.test(id);
+
+  async function get(account: AccountId, id: string): Promise<Export> {
+    const found = isId(id) ? await store.getExport(account, id) : null;
+    if (found === null) throw noExport(id);
+    return found;
+  }
+
+  async function verify(spec: ExportSpec, account: AccountId): Promise<void> {
+    const { type, format, against, rules, excel, text, to } = spec;
+    const refuse = (field: string, message: string): never => {
+      throw invalidRequest([{ field, message }]);
+    };
+    const refusal = formatProblem(spec);
+    if (refusal !== null) refuse('format', refusal);
+    if (type === 'diff' && against === undefined) refuse('against', 'A diff needs the job to compare with.');
+    if (type !== 'diff' && against !== undefined) refuse('against', 'Only for type "diff".');
+    if (type !== 'diff' && rules !== undefined) refuse('rules', 'Only for type "diff".');
+    if (excel !== undefined && format !== 'csv') refuse('excel', 'Only for format "csv".');
+    if (text !== undefined && type !== 'results') refuse('text', 'Only for type "results".');
+    if (against !== undefined) {
+      const other = await jobs
+        .get(against, account)
+        .catch(() => refuse('against', `There is no job ${against}.`));
+      requireLedger(other);
+    }
+    if (to !== undefined && targetPlace(to, places) === null) {
+      refuse('to', 'The operator has not allowed this place: see SCRAPIFIE_EXPORT_PLACES.');
+    }
+  }
+
+  return {
+    verify,
+    async create(job, spec, id) {
+      requireLedger(job);
+      await verify(spec, job.accountId);
+      jobs.requireRoom();
+      const { accountId, id: jobId } = job;
+      const made = await store.createExport({ id, accountId, jobId, spec, secret: newSecret() });
+      if (made === null) throw new ScrapifieError('NOT_FOUND', `There is no job ${jobId}.`);
+      return made;
+    },
+    get,
+    list: (query) => store.listExports(query),
+    async delete(account, id) {
+      const gone = isId(id) ? await store.deleteExport(account, id) : null;
+      if (gone === null) throw noExport(id);
+      // A file that cannot be removed now is removed by the sweep, because nothing refers to it any more.
+      await removeFiles(gone, files).catch(() => undefined);
+    },
+    async linked(id, link) {
+      const found = isId(id) ? await store.findExport(id) : null;
+      const state = found === null ? 'wrong' : checkLink(found, link, now());
+      if (found === null || state === 'wrong') throw noExport(id);
+      if (state === 'expired') {
+        throw new ScrapifieError(
+          'FORBIDDEN',
+          'The link has expired. Ask for the export again: its answer has a new one.',
+        );
+      }
+      return found;
+    },
+    async read(of, range) {
+      if (of.status === 'failed') {
+        throw new ScrapifieError(
+          'CONFLICT',
+          `The export failed: ${of.error?.message ?? 'no reason is known'}`,
+        );
+      }
+      if (of.status !== 'ready') {
+        throw new ScrapifieError(
+          'CONFLICT',
+          'The export is not ready yet. Ask again when its status is "ready".',
+        );
+      }
+      const name = fileOf(of);
+      if (!(await files.has(name))) {
+        throw new ScrapifieError(
+          'NOT_FOUND',
+          'The file of the export is gone. Make a new export of the job.',
+        );
+      }
+      return files.read(name, range);
+    },
+  };
+}
+
+const noExport = (id: string) => new ScrapifieError('NOT_FOUND', `There is no export ${id.slice(0, 100)}.`);

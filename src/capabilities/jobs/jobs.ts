@@ -1,0 +1,397 @@
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AccountId, HostKey, JobId, WebhookId } from '../../core/model/ids.ts';
+import type { Budgets, Job, JobOptions, NewJob, Pace, PageOptions } from '../../core/model/job.ts';
+import { rankOf } from '../../core/model/rank.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
+import type { Bus } from '../../core/ports/bus.ts';
+import type { Queue } from '../../core/ports/queue.ts';
+import type { CreatedJob, HostOffer, ListPage, Store } from '../../core/ports/store.ts';
+import { traceJobEnd } from '../../core/tracing/job-end.ts';
+import { expectsLogin } from '../../crawl/host/login-walls.ts';
+import { defined } from '../../lib/defined.ts';
+import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
+import { sealOptions } from '../sessions/job-secrets.ts';
+import type { Vault } from '../sessions/vault.ts';
+import { createAccountIntake } from './account-intake.ts';
+import { requireLedger } from './expired.ts';
+import type { Given } from './given.ts';
+import {
+  type Consents,
+  draftBatch,
+  draftCrawl,
+  draftMap,
+  draftOf,
+  draftScrape,
+  type JobDraft,
+} from './job-draft.ts';
+import { createJobIds, isJobId } from './job-id.ts';
+import { type JobListQuery, listJobs } from './job-list.ts';
+import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
+import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
+import { inJobSpan } from './job-spans.ts';
+import { createJobWaits, type WaitOutcome } from './job-waits.ts';
+import { lastCrawl } from './last-crawl.ts';
+import type { MapResult } from './map-result.ts';
+import { patienceFor } from './patience.ts';
+import { nothingToResume, resumeRefusal } from './resume-refusal.ts';
+import { startEntries } from './start-entries.ts';
+import { notReady, stoppedWaiting } from './unended-wait.ts';
+import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
+import type { JobWebhook } from './webhook-fields.ts';
+
+export interface JobsDeps {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly bus: Bus;
+  readonly queue: Pick<Queue, 'offer'>;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly maxQueuedUrls: number;
+  readonly consents: Consents;
+  /** Encrypts secrets in options before they are stored; null or left out: options are stored as they are. */
+  readonly vault?: Vault | null;
+  /** Why this installation cannot serve the request; null when it can, or when this process does not know. */
+  readonly refusalOf?: (page: PageOptions) => ScrapifieError | null;
+  /** Why no page can be stored at the moment: new work is refused with it; null when pages can be stored. */
+  readonly storageRefusal?: () => ScrapifieError | null;
+  /** Stores the webhook of a job and returns its id; left out: requests with a webhook are refused. */
+  readonly addWebhook?: (account: AccountId, job: JobId, webhook: JobWebhook) => Promise<WebhookId>;
+  /** The most microcredits that one attempt of the job may cost; left out: nothing is reserved. */
+  readonly reserveFor?: (options: JobOptions, hosts: readonly HostKey[]) => number;
+  /** Called with each new job before its hosts are offered; saves the worker a read of the store. */
+  readonly onAccepted?: (job: Job) => void;
+}
+
+/**
+ * The life of jobs. Creating a job resolves once the job and its first URLs are stored; only then is it published.
+ * Every method that takes an account throws NOT_FOUND for jobs of others.
+ */
+export interface Jobs {
+  newId(): JobId;
+  scrape(request: ScrapeRequest, account: AccountId, given?: Given): Promise<Job>;
+  batch(request: BatchRequest, account: AccountId, given?: Given): Promise<Job>;
+  crawl(request: CrawlRequest, account: AccountId, given?: Given): Promise<Job>;
+  map(request: MapRequest, account: AccountId, given?: Given): Promise<Job>;
+  /** Throws what a job of this request would be refused for by what it says; nothing is stored. */
+  verify(job: JobRequest, account: AccountId, given?: Given): Promise<void>;
+  /** The most microcredits that one attempt of such a job may cost. */
+  mostPerAttempt(options: JobOptions, hosts: readonly HostKey[]): number;
+  /**
+   * Scrapes and waits. Throws REQUEST_TIMEOUT with the job's id, or why there is no page. A job that cannot end in time,
+   * because its host is held for longer, is cancelled, and the error says until when.
+   */
+  scrapeNow(request: ScrapeRequest, account: AccountId, given?: Given): Promise<ScrapeResult>;
+  mapNow(request: MapRequest, account: AccountId, given?: Given): Promise<MapResult>;
+  /** The job once it has ended. Throws REQUEST_TIMEOUT, or at once why it cannot end in time; the job goes on. */
+  waitFor(id: JobId, timeoutMs: number, signal?: AbortSignal): Promise<Job>;
+  get(id: string, account: AccountId): Promise<Job>;
+  /** What the open URLs of a job wait for; empty when they are under way or due. */
+  waitingFor(job: Job): Promise<readonly Waiting[]>;
+  /** With a domain: a page may be shorter than its limit although another follows. */
+  list(query: JobListQuery): Promise<ListPage<Job>>;
+  /** Throws DISK_FULL while what comes of new work could not be kept. All methods that make work begin with it. */
+  requireRoom(): void;
+  /** CONFLICT when it has ended already. */
+  cancel(id: string, account: AccountId): Promise<Job>;
+  /**
+   * Goes on with what a cancel, a spent budget or log-in walls dropped, and with pages that asked to log in; budgets left
+   * out stay, and so does the pace. CONFLICT when there is nothing.
+   */
+  resume(id: string, account: AccountId, budgets?: Partial<Budgets>, pace?: Pace): Promise<Job>;
+  /** Tries failed URLs again. CONFLICT when none failed. */
+  retry(id: string, account: AccountId): Promise<Job>;
+  /** Only jobs that have ended: CONFLICT. */
+  delete(id: string, account: AccountId): Promise<void>;
+  readonly read: JobReader;
+  /** Ends all waits with SHUTTING_DOWN. */
+  close(): void;
+}
+
+/** Offers made at once; hosts beyond are offered by the sweep of the store. */
+const MAX_OFFERS = 1_000;
+
+export function createJobs(deps: JobsDeps): Jobs {
+  const { store, bus, queue, now, consents } = deps;
+  const newId = createJobIds(now, deps.random);
+  const intake = createAccountIntake(deps);
+  /** Jobs with a waiting request that are being stored; each leaves with its request. */
+  const accepting = new Set<JobId>();
+  const waits = createJobWaits({
+    bus,
+    async look(id) {
+      // A job that is still being created is not one that was deleted.
+      const isBeingAccepted = accepting.has(id);
+      const open = await store.listWaits(id);
+      if (open.length > 0) return { hopeless: (withinMs) => hopelessWait(open, now(), withinMs) };
+      const job = await store.getJob(id);
+      const hasEnded = job === null ? !isBeingAccepted : job.finishedAt !== null;
+      return hasEnded ? 'ended' : { hopeless: () => null };
+    },
+  });
+  const read = createJobReader(store, deps.blobs);
+
+  /** Before anything is stored: what cannot be done here is refused and not tried. */
+  function possible(draft: JobDraft): JobDraft {
+    const { page, routes = [] } = draft.options;
+    for (const asked of [page, ...routes.map((route) => ({ ...page, ...route.page }))]) {
+      const refusal = deps.refusalOf?.(asked) ?? null;
+      if (refusal !== null) throw refusal;
+    }
+    return draft;
+  }
+
+  /** After the commit only. A lost offer costs seconds: the sweep makes it again. */
+  function offer(offers: readonly HostOffer[]): void {
+    if (offers.length === 0) return;
+    const entries = offers.slice(0, MAX_OFFERS).map(({ key, rank }) => ({ id: key, rank }));
+    queue.offer('scrape-http', entries).catch(() => undefined);
+    bus.publish('host.ready', { hosts: offers.map((each) => each.key) });
+  }
+
+  /** Early, for the caller's sake; the attempt looks again, because sessions come and go. */
+  async function requireAccess(options: JobOptions, accountId: AccountId): Promise<void> {
+    const { session } = options.page;
+    if (session === null || !isLimited(options)) return;
+    const stored = await store.getSession(accountId, session);
+    if (stored !== null && stored.wish.credentials !== null) requireCredentialAccess(options);
+  }
+
+  /** Before the job: one without events harms nothing, and a job must not begin without its webhook. */
+  function addWebhook(account: AccountId, id: JobId, webhook: JobWebhook): Promise<WebhookId> {
+    if (deps.addWebhook !== undefined) return deps.addWebhook(account, id, webhook);
+    throw new ScrapifieError('UNSUPPORTED_OPTION', 'Only a server sends webhooks.');
+  }
+
+  function requireRoom(): void {
+    const full = deps.storageRefusal?.() ?? null;
+    if (full !== null) throw full;
+  }
+
+  const accept = (draft: JobDraft, accountId: AccountId, given: Given, isUnsynced = false) =>
+    inJobSpan(draft, given, (traced) => create(draft, accountId, traced, isUnsynced));
+
+  async function create(
+    draft: JobDraft,
+    accountId: AccountId,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run, monitor, ...given }: Given,
+    isUnsynced: boolean,
+  ): Promise<CreatedJob> {
+    requireRoom();
+    const { kind, seeds, tasks, sources, usedConsents } = draft;
+    const page = fillBodyFrom === undefined ? draft.options.page : { ...draft.options.page, fillBodyFrom };
+    const options: JobOptions = {
+      ...draft.options,
+      page,
+      credentials,
+      ...(sources === undefined ? {} : { hasSources: true }),
+      ...defined({
+        shownAs: given.shownAs,
+        secretOrigins: given.secretOrigins,
+        traceParent: given.traceParent,
+      }),
+      ...(monitor === undefined ? {} : { monitorId: monitor.id, monitorRound: monitor.round }),
+      ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
+    };
+    await requireAccess(options, accountId);
+    await intake.admit(accountId, tasks.length);
+    // Before the job: it must not run without an audit entry of its actor and of the consents it uses.
+    const entries = startEntries(
+      { id, kind, accountId, seeds, urls: tasks.length, usedConsents, startedBy },
+      now(),
+    );
+    if (entries.length > 0) await store.audit(entries);
+    const hosts = new Set<HostKey>();
+    for (const task of tasks) hosts.add(task.hostKey);
+    const stored = sealOptions(options, deps.vault ?? null, { id, accountId });
+    const draftedJob: NewJob = {
+      id,
+      accountId,
+      kind,
+      options: stored,
+      seeds,
+      keyId: startedBy?.keyId ?? null,
+      reserveMicrocredits: deps.reserveFor?.(options, [...hosts]) ?? 0,
+      ...defined({ sources, run }),
+    };
+    const job = await store.createJob(draftedJob, tasks, { isUnsynced });
+    if (job.finishedAt === null) deps.onAccepted?.({ ...job, options });
+    const rank = rankOf({ kind, size: tasks.length }, job.createdAt);
+    offer([...hosts].map((key) => ({ key, rank })));
+    return job;
+  }
+
+  /** The wait begins before the job exists, so its end cannot be missed and needs no look at the store. */
+  async function acceptAndWait(
+    draft: JobDraft,
+    account: AccountId,
+    timeoutMs: number,
+    given: Given,
+  ): Promise<JobId> {
+    const id = given.id ?? newId();
+    const wait = waits.begin(id, timeoutMs, given.signal);
+    accepting.add(id);
+    try {
+      // The caller is answered when the page is committed, and that commit syncs the job as well.
+      const job = await accept(draft, account, { ...given, id }, draft.kind === 'scrape');
+      if (job.finishedAt !== null) wait.stop();
+      else if (job.heldUntil !== undefined) wait.look();
+    } catch (error) {
+      wait.stop();
+      throw error;
+    } finally {
+      accepting.delete(id);
+    }
+    const outcome = await wait.outcome;
+    // The caller is told to come again, or has left without the id of the job: nothing is fetched for it later.
+    if (typeof outcome === 'object') await announce(await store.cancelJob(id, `wait:${outcome.code}`), id);
+    if (outcome === 'aborted') await announce(await store.cancelJob(id), id);
+    await requireEnd(outcome, { id, ...draft }, timeoutMs);
+    return id;
+  }
+
+  /** Throws why the job has not ended. */
+  async function requireEnd(
+    outcome: WaitOutcome,
+    { id: jobId, kind, options }: Pick<Job, 'id' | 'kind' | 'options'>,
+    timeoutMs: number,
+  ): Promise<void> {
+    if (outcome === 'ended') return;
+    if (typeof outcome === 'object') throw hopelessError(outcome, jobId, now());
+    if (outcome !== 'timeout') throw stoppedWaiting(outcome, jobId);
+    if (kind !== 'scrape') throw notReady(jobId, timeoutMs);
+    const entry = (await store.listTasks({ jobId, limit: 1 })).items[0];
+    // The wait is a moment longer than the limit of the caller.
+    throw notReady(jobId, Math.min(timeoutMs, options.page.timeoutMs), entry?.attempts);
+  }
+
+  async function get(id: string, account: AccountId): Promise<Job> {
+    const job = isJobId(id) ? await store.getJob(id) : null;
+    if (job === null || job.accountId !== account) throw noSuchJob(id);
+    return job;
+  }
+
+  /** Publishes a change of a stored job to waiting requests and to workers. */
+  async function announce(job: Job | null, id: string): Promise<Job> {
+    if (job === null) throw noSuchJob(id);
+    traceJobEnd(job);
+    bus.publish('job.changed', {
+      jobs: [job.id],
+      finished: job.finishedAt === null ? [] : [job.id],
+      ...(job.status === 'cancelled' ? { cancelled: [job.id] } : {}),
+    });
+    if (job.counters.open > 0 && job.status !== 'cancelled') offer(await store.offerHosts(MAX_OFFERS));
+    return job;
+  }
+
+  return {
+    newId,
+    read,
+    get,
+    scrape: async (request, account, given = {}) =>
+      accept(possible(draftScrape(request, consents, given.operator)), account, withWebhook(given, request)),
+    batch: async (request, account, given = {}) =>
+      accept(possible(draftBatch(request, consents, given.operator)), account, withWebhook(given, request)),
+    async crawl(request, account, given = {}) {
+      const draft = possible(draftCrawl(request, consents, given.operator));
+      const refreshes = request.ifModified ? await lastCrawl(store, account, draft.seeds) : null;
+      const options = refreshes === null ? draft.options : { ...draft.options, refreshes };
+      return accept({ ...draft, options }, account, withWebhook(given, request));
+    },
+    map: async (request, account, given = {}) =>
+      accept(possible(draftMap(request, consents, given.operator)), account, given),
+    async verify(job, account, given = {}) {
+      const { options } = possible(draftOf(job, consents, given.operator));
+      await requireAccess({ ...options, credentials: given.credentials ?? 'use' }, account);
+    },
+
+    mostPerAttempt: (options, hosts) => deps.reserveFor?.(options, hosts) ?? 0,
+
+    async scrapeNow(request, account, given = {}) {
+      const draft = possible(draftScrape(request, consents, given.operator));
+      const asked = withWebhook(given, request);
+      const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), asked);
+      return read.scraped(id, draft.options.page, request.url);
+    },
+    async mapNow(request, account, given = {}) {
+      const draft = possible(draftMap(request, consents, given.operator));
+      const id = await acceptAndWait(draft, account, request.timeoutMs, given);
+      return read.mapped(id, request);
+    },
+    async waitFor(id, timeoutMs, signal) {
+      const wait = waits.begin(id, timeoutMs, signal);
+      let waitedFor: Job;
+      try {
+        const job = await store.getJob(id);
+        if (job === null) throw noSuchJob(id);
+        if (job.finishedAt !== null) {
+          wait.stop();
+          return job;
+        }
+        waitedFor = job;
+        wait.look();
+      } catch (error) {
+        wait.stop();
+        throw error;
+      }
+      await requireEnd(await wait.outcome, waitedFor, timeoutMs);
+      const ended = await store.getJob(id);
+      if (ended === null) throw noSuchJob(id);
+      return ended;
+    },
+
+    waitingFor: async (job) =>
+      job.finishedAt === null ? waitingFor(await store.listWaits(job.id), now()) : [],
+    list: (query) => listJobs(store, query),
+    async cancel(id, account) {
+      const job = await get(id, account);
+      if (job.finishedAt !== null) {
+        const { status } = job;
+        throw new ScrapifieError('CONFLICT', `The job has ended (${status}); there is nothing to cancel.`, {
+          details: { status },
+        });
+      }
+      return announce(await store.cancelJob(job.id), id);
+    },
+    requireRoom,
+    async resume(id, account, budgets = {}, pace = {}) {
+      const job = await get(id, account);
+      requireLedger(job);
+      // Pages that asked to log in have failed; the session may have logged in since.
+      const retryWalls = () => store.retryJob(job.id, 'LOGIN_REQUIRED');
+      const isEnded = job.finishedAt !== null;
+      if (!isEnded && job.status !== 'cancelled' && job.stopReason === null)
+        throw nothingToResume('The job is going on.');
+      requireRoom();
+      await intake.admit(account, 0);
+      // A job whose failed URLs were tried again has no stop reason any more, but its left URLs are those of the limit.
+      const limits = { ...job.options.budgets, ...budgets };
+      const resumed = await store.resumeJob(job.id, limits, pace);
+      const changed = expectsLogin(job) ? await retryWalls() : resumed;
+      // A cancelled job whose URLs had all ended is completed by it.
+      const isTaken = job.status === 'cancelled' && changed?.status !== 'cancelled';
+      if (changed !== null && isEnded && changed.finishedAt !== null && !isTaken)
+        throw resumeRefusal(changed, limits);
+      return announce(changed, id);
+    },
+    async retry(id, account) {
+      const job = await get(id, account);
+      requireLedger(job);
+      if (job.counters.failed === 0) throw new ScrapifieError('CONFLICT', 'No URL of the job has failed.');
+      requireRoom();
+      await intake.admit(account, 0);
+      return announce(await store.retryJob(job.id), id);
+    },
+    async delete(id, account) {
+      const job = await get(id, account);
+      if (!(await store.deleteJob(job.id))) throw noSuchJob(id);
+    },
+    close() {
+      for (const part of [intake, waits]) part.close();
+    },
+  };
+}
+
+const withWebhook = (given: Given, { webhook }: Pick<Given, 'webhook'>): Given =>
+  webhook === undefined ? given : { ...given, webhook };
+
+const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);

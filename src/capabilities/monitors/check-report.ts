@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { ChangeId } from '../../core/model/ids.ts';
+import type { Job } from '../../core/model/job.ts';
+import { CHANGE_KINDS, type ChangeKind, type Monitor } from '../../core/model/monitor.ts';
+import type { NewEvent } from '../../core/ports/event-store.ts';
+import type { NewMonitorChange } from '../../core/ports/monitor-store.ts';
+import type { PageComparison } from '../../extract/diff/page-comparison.ts';
+import { boundedComparison, changeSentence } from './change-text.ts';
+import type { PageChange } from './decide-change.ts';
+
+/** A change that a check has found. */
+export interface FoundChange extends PageChange {
+  readonly url: string;
+  /** For a change of kind MOVED, the URL at which the page was before. */
+  readonly fromUrl: string | null;
+}
+
+export interface PageTrouble {
+  readonly url: string;
+  readonly reason: string;
+  readonly since: number;
+}
+
+/** What is stored of a change beside its row. */
+export interface ChangeData {
+  /** Null of pages that are new, gone or elsewhere, and where comparing takes too long. */
+  readonly comparison: PageComparison | null;
+  /** The pages that the two contents were seen on; null where there is none, or none any more. */
+  readonly before: PageChange['source'];
+  readonly after: PageChange['source'];
+}
+
+export interface ReportedChange {
+  readonly row: NewMonitorChange;
+  readonly change: FoundChange;
+  readonly comparison: PageComparison | null;
+}
+
+/** Characters of diffs in events: an event of one page, and each page in the event of a check. */
+const PAGE_EVENT_CHARS = 8_000;
+const CHECK_EVENT_CHARS = 2_000;
+/** Pages that the event of a check names. */
+const MOST_NAMED = 20;
+
+export function monitorChange(change: FoundChange, comparison: PageComparison | null): ReportedChange {
+  const { kind, url, fromUrl, title } = change;
+  const data: ChangeData = { comparison, before: change.formerSource, after: change.source };
+  const row: NewMonitorChange = {
+    id: `chg_${randomUUID()}` as ChangeId,
+    kind,
+    url,
+    fromUrl,
+    title,
+    summary: changeSentence({ kind, url, fromUrl, title, comparison }),
+    data: new Uint8Array(Buffer.from(JSON.stringify(data))),
+  };
+  return { row, change, comparison };
+}
+
+interface CheckReport {
+  readonly monitor: Monitor;
+  readonly job: Job;
+  readonly changes: readonly ReportedChange[];
+  readonly failed: readonly PageTrouble[];
+  readonly recovered: readonly PageTrouble[];
+}
+
+/** The events of a check: one for each page that changed, and one for all; none without a change. */
+export function checkEvents({ monitor, job, changes, failed, recovered }: CheckReport): NewEvent[] {
+  const { accountId, id: monitorId, name } = monitor;
+  const jobId = job.id;
+  // What stored credentials give access to is for keys that may read it; receivers of events have none.
+  const isPrivate = job.options.credentials === 'read' && job.options.page.session !== null;
+  const told = ({ row, change, comparison }: ReportedChange, chars: number) => ({
+    changeId: row.id,
+    kind: row.kind,
+    url: row.url,
+    ...(row.fromUrl === null ? {} : { fromUrl: row.fromUrl }),
+    ...(isPrivate ? {} : { title: row.title, text: row.summary }),
+    ...(change.source === null ? {} : { taskId: change.source.taskId }),
+    ...(comparison === null || isPrivate ? {} : { diff: boundedComparison(comparison, chars) }),
+    ...(isPrivate ? { diffOmitted: 'credentials' } : {}),
+  });
+  const event = (type: NewEvent['type'], data: NewEvent['data']): NewEvent => ({
+    type,
+    accountId,
+    jobId,
+    data: { monitorId, monitorName: name, ...data },
+  });
+  const troubles = (pages: readonly PageTrouble[]) => ({
+    pages: pages
+      .slice(0, MOST_NAMED)
+      .map(({ url, reason, since }) => ({ url, reason, since: new Date(since).toISOString() })),
+    count: pages.length,
+  });
+  return [
+    ...changes.map((change) => event('page.changed', told(change, PAGE_EVENT_CHARS))),
+    ...(changes.length === 0
+      ? []
+      : [
+          event('monitor.changed', {
+            count: changes.length,
+            kinds: countsOf(changes.map(({ row }) => row.kind)),
+            changes: changes.slice(0, MOST_NAMED).map((change) => told(change, CHECK_EVENT_CHARS)),
+          }),
+        ]),
+    ...(failed.length === 0 ? [] : [event('monitor.failed', troubles(failed))]),
+    ...(recovered.length === 0 ? [] : [event('monitor.recovered', troubles(recovered))]),
+  ];
+}
+
+const countsOf = (kinds: readonly ChangeKind[]) =>
+  Object.fromEntries(
+    CHANGE_KINDS.flatMap((kind) => {
+      const count = kinds.filter((each) => each === kind).length;
+      return count === 0 ? [] : [[kind, count]];
+    }),
+  );

@@ -1,0 +1,43 @@
+import type { EngineName } from '../../../core/model/attempt.ts';
+import { traitsOf } from '../../../core/model/engine-traits.ts';
+import type { IdentityKind } from '../../../core/model/identity.ts';
+
+/** How a page is requested: by which engine, through which tier of proxies, under which identity. */
+export interface FetchMethod {
+  readonly engine: EngineName;
+  /** Tier of the proxy; null for a direct connection. */
+  readonly proxyTier: string | null;
+  readonly identity: IdentityKind;
+}
+
+/** The cheapest tier; each further one costs as many times more. */
+const FIRST_TIER_COST = 2;
+const TIER_FACTOR = 3;
+/** Next to nothing, so that the honest identity is preferred where both work. */
+const DISGUISE_COST = 0.5;
+
+/** `tiers` from cheap to dear; a tier that is not among them is the caller's own proxy and costs nothing. */
+export function costOf({ engine, proxyTier, identity }: FetchMethod, tiers: readonly string[]): number {
+  const rank = tierRank(proxyTier, tiers);
+  const tierCost = rank === 0 ? 0 : FIRST_TIER_COST * TIER_FACTOR ** (rank - 1);
+  return traitsOf(engine).cost + tierCost + (identity === 'browser' ? DISGUISE_COST : 0);
+}
+
+/** 0 without a proxy. */
+export function tierRank(tier: string | null, tiers: readonly string[]): number {
+  return tier === null ? 0 : tiers.indexOf(tier) + 1;
+}
+
+export function isSameMethod(one: FetchMethod, other: FetchMethod): boolean {
+  return one.engine === other.engine && one.proxyTier === other.proxyTier && one.identity === other.identity;
+}
+
+/** How many of engine, tier and identity are higher than before; null when one of them is lower. */
+export function raisedBy(method: FetchMethod, before: FetchMethod, tiers: readonly string[]): number | null {
+  const steps = [
+    traitsOf(method.engine).cost - traitsOf(before.engine).cost,
+    tierRank(method.proxyTier, tiers) - tierRank(before.proxyTier, tiers),
+    Number(method.identity === 'browser') - Number(before.identity === 'browser'),
+  ];
+  return steps.some((step) => step < 0) ? null : steps.filter((step) => step > 0).length;
+}

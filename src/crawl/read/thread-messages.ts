@@ -1,0 +1,57 @@
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import type { Incarnation, JobSeq } from '../../core/model/ids.ts';
+import type { PageReading, ReadRequest } from './page-reading.ts';
+
+/** The messages between the reader pool and its threads, several at once in both directions. */
+export interface ReadCall {
+  readonly id: number;
+  readonly request: Omit<ReadRequest, 'job'>;
+  readonly seq: JobSeq;
+  readonly generation: number;
+  readonly incarnation: Incarnation;
+  /** The job as JSON: text crosses to another thread for next to nothing, and is read there once. */
+  readonly job: string;
+  /** The page belongs to a trace: the answer tells when the thread did what. */
+  readonly isTimed?: true;
+  /** Why the page must not be read any more: only its body is stored. */
+  readonly unread?: string;
+}
+
+export type ReadAnswer =
+  | { readonly id: number; readonly reading: PageReading; readonly times?: ThreadTimes }
+  | { readonly id: number; readonly code: ErrorCode | null; readonly message: string };
+
+/** Epoch milliseconds, by the clock of the machine. */
+export interface ThreadTimes {
+  readonly begunAt: number;
+  readonly readAt: number;
+  /** When the body and the other blobs of the page were stored. */
+  storedAt: number;
+}
+
+/** Why a thread cannot store the bodies of the pages it has read, and holds those pages; null when it can again. */
+export interface HoldReport {
+  readonly held: HoldReason | null;
+}
+
+export interface HoldReason {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** A thread's last message: what it keeps from page to page takes too much of its heap, so it reads no more pages. */
+export interface HeapReport {
+  readonly heap: HeapUse;
+}
+
+export interface HeapUse {
+  readonly usedBytes: number;
+  readonly limitBytes: number;
+}
+
+/** The data with which a thread is started. */
+export interface ThreadData<T> {
+  readonly given: T;
+  /** One number, shared: the id of the call being read. When the thread is lost, that page is to blame. */
+  readonly reading: Int32Array<SharedArrayBuffer>;
+}

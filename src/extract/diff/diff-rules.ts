@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { compileSelector } from '../rules/css/compile-selector.ts';
+import { compileRegex, type Regex } from '../rules/regex.ts';
+import { addRegexExcess, MAX_REGEX_EXCESS, type RegexExcess } from '../rules/regex-size.ts';
+import { RuleSyntaxError } from '../rules/rule-problem.ts';
+import { compileXPath } from '../rules/xpath/xpath.ts';
+import type { NodeSelector } from './node-selector.ts';
+
+const MOST_ENTRIES = 50;
+const MOST_CHARS = 1_000;
+const MOST_NAME_CHARS = 200;
+
+const entries = (chars: number) => z.array(z.string().min(1).max(chars)).max(MOST_ENTRIES);
+
+const selectors = entries(MOST_CHARS).superRefine((list, context) => {
+  for (const [at, selector] of list.entries()) {
+    const message = problemOf(() => compileNodeSelector(selector));
+    if (message !== null) context.addIssue({ code: 'custom', path: [at], message, input: selector });
+  }
+});
+
+const patterns = entries(MOST_CHARS).superRefine((list, context) => {
+  const total: RegexExcess = { instructions: 0, unicodeClasses: 0 };
+  for (const [at, pattern] of list.entries()) {
+    addRegexExcess(pattern, total);
+    const isExpensive =
+      total.instructions > MAX_REGEX_EXCESS.instructions ||
+      total.unicodeClasses > MAX_REGEX_EXCESS.unicodeClasses;
+    const message = isExpensive
+      ? 'The repetitions of the patterns are too large together.'
+      : problemOf(() => compileRegex(pattern));
+    if (message === null) continue;
+    context.addIssue({ code: 'custom', path: [at], message, input: pattern });
+    if (isExpensive) return;
+  }
+});
+
+/** Watched unless a rule says otherwise. */
+export const DEFAULT_FIELDS: readonly string[] = ['title', 'price', 'currency', 'availability'];
+
+const watchSchema = z
+  .strictObject({
+    text: z.boolean().default(false).describe('The visible text of the page.'),
+    markdown: z
+      .boolean()
+      .default(false)
+      .describe('The main content as Markdown, which has the addresses of links as well.'),
+    selectors: selectors
+      .default([])
+      .describe(
+        'The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.',
+      ),
+    fields: z
+      .union([z.literal('all'), entries(MOST_NAME_CHARS)])
+      .default([])
+      .describe(
+        'Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.',
+      ),
+    screenshot: z.boolean().default(false).describe('The pixels of the screenshot.'),
+  })
+  .refine(
+    ({ text, markdown, selectors: list, fields, screenshot }) =>
+      text || markdown || screenshot || list.length > 0 || fields.length > 0,
+    'Name at least one thing to watch.',
+  )
+  .default({ text: true, markdown: false, selectors: [], fields: [...DEFAULT_FIELDS], screenshot: false })
+  .describe(
+    'What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.',
+  )
+  .meta({ examples: [{ text: true, fields: ['title', 'price', 'availability'] }] });
+
+const ignoreSchema = z
+  .strictObject({
+    patterns: patterns
+      .default([])
+      .describe(
+        'Regular expressions (RE2) whose matches are removed from each line and from each text of a field.',
+      ),
+    selectors: selectors.default([]).describe('Elements, by CSS or XPath, that are removed from the page.'),
+    fields: entries(MOST_NAME_CHARS).default([]).describe('Fields that are not compared.'),
+  })
+  .default({ patterns: [], selectors: [], fields: [] })
+  .describe('What never counts as a change.')
+  .meta({ examples: [{ patterns: ['\\d+ visitors'], selectors: ['.ad', 'footer'] }] });
+
+const thresholdSchema = z
+  .strictObject({
+    share: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0)
+      .describe('Least share that changes: of the characters, of the larger number, of the pixels.'),
+    amount: z
+      .number()
+      .min(0)
+      .max(1e12)
+      .default(0)
+      .describe('Least amount that changes: characters, the difference of two numbers, pixels.'),
+  })
+  .default({ share: 0, amount: 0 })
+  .describe(
+    'Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.',
+  )
+  .meta({ examples: [{ share: 0.05 }] });
+
+/** Which parts of two pages are compared, which are ignored, and how much has to change. */
+export const diffRulesSchema = z.strictObject({
+  watch: watchSchema,
+  ignore: ignoreSchema,
+  threshold: thresholdSchema,
+});
+
+export type DiffRules = z.output<typeof diffRulesSchema>;
+
+export const DEFAULT_RULES: DiffRules = diffRulesSchema.parse({});
+
+/** Rules ready to run on any page. */
+export interface CompiledDiffRules {
+  readonly watch: Omit<DiffRules['watch'], 'selectors'> & { readonly selectors: readonly NodeSelector[] };
+  readonly ignore: {
+    readonly patterns: readonly Regex[];
+    readonly selectors: readonly NodeSelector[];
+    readonly fields: readonly string[];
+  };
+  readonly threshold: DiffRules['threshold'];
+}
+
+/** For rules that the schema has accepted. */
+export function compileDiffRules({ watch, ignore, threshold }: DiffRules): CompiledDiffRules {
+  return {
+    watch: { ...watch, selectors: watch.selectors.map(compileNodeSelector) },
+    ignore: {
+      patterns: ignore.patterns.map((pattern) => compileRegex(pattern)),
+      selectors: ignore.selectors.map(compileNodeSelector),
+      fields: ignore.fields,
+    },
+    threshold,
+  };
+}
+
+const XPATH = /^\s*(?:\.?\/|\()/;
+
+function compileNodeSelector(source: string): NodeSelector {
+  return XPATH.test(source)
+    ? { kind: 'xpath', source, xpath: compileXPath(source) }
+    : { kind: 'css', source, selector: compileSelector(source) };
+}
+
+function problemOf(compile: () => unknown): string | null {
+  try {
+    compile();
+    return null;
+  } catch (error) {
+    if (!(error instanceof RuleSyntaxError)) throw error;
+    return error.position === null ? error.message : `Column ${error.position + 1}: ${error.message}`;
+  }
+}

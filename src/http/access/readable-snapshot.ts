@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify';
+import { isSnapshotId } from '../../capabilities/snapshots/page-identity.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Snapshot } from '../../core/model/snapshot.ts';
+import type { SnapshotStore } from '../../core/ports/snapshot-store.ts';
+import { accountOf, apiKeyOf } from './access.ts';
+import { allows } from './scopes.ts';
+
+/** Whether the key may see what stored credentials give access to. */
+export const mayReadPrivate = (request: FastifyRequest): boolean =>
+  allows(apiKeyOf(request).scopes, 'credentials:read');
+
+/** A snapshot of the account of the key. Throws NOT_FOUND, and FORBIDDEN for one that the key may not see. */
+export async function readableSnapshot(
+  store: Pick<SnapshotStore, 'getSnapshot'>,
+  request: FastifyRequest,
+  id: string,
+): Promise<Snapshot> {
+  const snapshot = isSnapshotId(id) ? await store.getSnapshot(accountOf(request), id) : null;
+  if (snapshot === null) throw new ScrapifieError('NOT_FOUND', `There is no snapshot ${id.slice(0, 64)}.`);
+  if (!snapshot.isPrivate || mayReadPrivate(request)) return snapshot;
+  throw new ScrapifieError(
+    'FORBIDDEN',
+    'The snapshot may show what stored credentials give access to: this API key lacks the scope "credentials:read".',
+  );
+}

@@ -1,0 +1,214 @@
+import { z } from 'zod';
+import { limitFields, PLAN_NAME, readPlans } from '../../core/config/plans.ts';
+import type { Account } from '../../core/model/account.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import { apiKeyOf } from '../access/access.ts';
+import { ACCOUNT_ID, type AccountAdmin, createAccountAdmin } from '../access/accounts.ts';
+import type { App } from '../server/app.ts';
+import { answers, success } from '../server/envelope.ts';
+import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
+import { newIdFor, secretBytesFor } from './idempotency.ts';
+import { keyView, newKeySchema } from './keys.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+const time = z.iso.datetime();
+const limitsSchema = z.strictObject(limitFields);
+export const usedSchema = z.object({
+  openUrls: z.number().int(),
+  concurrentPages: z.number().int().describe('Pages that are claimed by a worker.'),
+  storedBytes: z.number().int(),
+});
+
+const accountFields = {
+  id: z.string(),
+  name: z.string(),
+  plan: z.string().describe('A plan of the settings, or `custom`.'),
+  limits: limitsSchema.describe('null: none.'),
+  disabledAt: time.nullable().describe('Since when its keys are refused; null: it is in use.'),
+  deletingSince: time
+    .nullable()
+    .describe('Since when it is being deleted, which cannot be undone; null: it is not.'),
+  createdAt: time,
+  updatedAt: time,
+  links: selfSchema,
+};
+const accountSchema = z.object(accountFields).meta({ id: 'Account' });
+const usedAccountSchema = z.object({ ...accountFields, used: usedSchema }).meta({ id: 'AccountWithUse' });
+
+const iso = (at: number) => new Date(at).toISOString();
+
+export function accountView(account: Account) {
+  return {
+    id: account.id,
+    name: account.name,
+    plan: account.plan,
+    limits: account.limits,
+    disabledAt: account.disabledAt === null ? null : iso(account.disabledAt),
+    deletingSince: account.deletingSince === null ? null : iso(account.deletingSince),
+    createdAt: iso(account.createdAt),
+    updatedAt: iso(account.updatedAt),
+    links: selfLinks('accounts', account.id),
+  };
+}
+
+const nameField = z.string().trim().min(1).max(200);
+const planField = z.string().regex(PLAN_NAME, 'is not the name of a plan');
+export const newAccountSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(ACCOUNT_ID, 'must be 1 to 63 lower-case letters, digits, dashes and underscores')
+      .optional()
+      .describe('Left out: one is made.'),
+    name: nameField,
+    plan: planField.optional(),
+    limits: limitsSchema.partial().optional().describe('Limits left out are none.'),
+  })
+  .meta({ examples: [{ id: 'tenant-1', name: 'Tenant 1', limits: { requestsPerMinute: 600 } }] });
+export const accountChangeSchema = z
+  .strictObject({
+    name: nameField.optional(),
+    plan: planField.optional(),
+    limits: limitsSchema.partial().optional(),
+  })
+  .meta({ examples: [{ limits: { concurrentPages: 8, storedBytes: null } }] });
+const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
+
+export function addAccountsRoutes(app: App, { store, bus, settings, now }: RouteDeps): void {
+  const plans = readPlans(settings.plans) ?? {};
+  const admin: AccountAdmin = createAccountAdmin({ store, bus, plans, now });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/accounts',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['account'],
+      summary: 'List accounts, by id',
+      querystring: z.strictObject(pagingFields),
+      response: answers({ 200: listSchema(accountSchema) }),
+    },
+    async handler(request) {
+      const cursor = unwrapCursor('accounts', request.query.cursor);
+      const slice = await store.listAccounts({ cursor, limit: request.query.limit });
+      return success(listAnswer('accounts', slice, accountView));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/accounts',
+    config: { access: 'operator', creates: true },
+    schema: {
+      tags: ['account'],
+      summary: 'Create an account and its first key',
+      description:
+        'The first key has the scope `admin`. Its secret is in this answer and nowhere else: only its hash is kept.',
+      body: newAccountSchema,
+      response: answers({ 201: z.object({ account: accountSchema, key: newKeySchema }) }),
+    },
+    async handler(request, reply) {
+      const made = {
+        id: newIdFor(request),
+        chance: secretBytesFor(request, 'key'),
+        isRepeated: request.held?.isRepeated ?? false,
+      };
+      const { account, key, secret } = await admin.create(
+        request.body,
+        { actor: apiKeyOf(request).id },
+        made,
+      );
+      reply.code(201);
+      return success({ account: accountView(account), key: { ...keyView(key), secret } });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/accounts/:id',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['account'],
+      summary: 'One account, and what it uses of its limits',
+      params,
+      response: answers({ 200: usedAccountSchema }),
+    },
+    async handler(request) {
+      const account = await admin.get(request.params.id);
+      return success({ ...accountView(account), used: await usedBy(store, account.id) });
+    },
+  });
+
+  app.route({
+    method: 'PATCH',
+    url: '/v1/accounts/:id',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['account'],
+      summary: 'Change name, plan or limits of an account',
+      description: 'Fields that are left out stay. Limits given make the plan `custom`; null lifts a limit.',
+      params,
+      body: accountChangeSchema,
+      response: answers({ 200: accountSchema }),
+    },
+    async handler(request) {
+      const account = await admin.change(request.params.id, request.body, { actor: apiKeyOf(request).id });
+      return success(accountView(account));
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/accounts/:id',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['account'],
+      summary: 'Delete an account with everything of it',
+      description:
+        'Its keys are refused at once, its jobs are cancelled, and everything of it is deleted in the background; repeat ' +
+        'the request to see how far that is, until it answers 404. The audit log keeps its entries.',
+      params,
+      querystring: z.strictObject({ confirm: z.string().max(200).describe('The name of the account.') }),
+      response: answers({
+        202: z.object({
+          id: z.string(),
+          deletingSince: z.iso.datetime(),
+          jobs: z.number().int().describe('Jobs that are still to be deleted.'),
+        }),
+      }),
+    },
+    async handler(request, reply) {
+      const by = { actor: apiKeyOf(request).id };
+      const { id, since, jobs } = await admin.delete(request.params.id, request.query.confirm, by);
+      reply.code(202);
+      return success({ id, deletingSince: new Date(since).toISOString(), jobs });
+    },
+  });
+
+  for (const action of ['disable', 'enable'] as const) {
+    app.route({
+      method: 'POST',
+      url: `/v1/accounts/:id/${action}`,
+      config: { access: 'operator' },
+      schema: {
+        tags: ['account'],
+        summary:
+          action === 'disable' ? 'Refuse the keys of an account' : 'Accept the keys of an account again',
+        description:
+          action === 'disable'
+            ? 'Its keys are refused within seconds, and its jobs start no further page until it is enabled.'
+            : 'Its jobs go on where they were.',
+        params,
+        response: answers({ 200: accountSchema }),
+      },
+      async handler(request) {
+        return success(accountView(await admin[action](request.params.id, { actor: apiKeyOf(request).id })));
+      },
+    });
+  }
+}
+
+export async function usedBy(store: Pick<RouteDeps['store'], 'accountUse'>, id: AccountId) {
+  const { openUrls, claimedPages, storedBytes } = await store.accountUse(id);
+  return { openUrls, concurrentPages: claimedPages, storedBytes };
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import type { AuditRecord } from '../../core/model/audit-chain.ts';
+import { eachAudit } from '../../core/ports/audit-store.ts';
+import { apiKeyOf } from '../access/access.ts';
+import type { App } from '../server/app.ts';
+import { answers, success } from '../server/envelope.ts';
+import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { refuseCursor } from './job-pages.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+const word = z.string().min(1).max(400).optional();
+const time = z.iso.datetime({ offset: true }).optional();
+const hash = z.string().length(64);
+
+const recordSchema = z
+  .object({
+    seq: z.number().int().describe('1 for the first entry; no number is left out.'),
+    at: z.iso.datetime(),
+    actor: z.string().describe('The id of an API key, an address, an account, or `command line`.'),
+    action: z.string().describe('What was done, such as `key.create`.'),
+    target: z.string(),
+    details: z.record(z.string(), z.unknown()),
+    previousHash: hash.describe('`hash` of the entry before; zeros for the first.'),
+    hash: hash.describe('SHA-256 over this entry and `previousHash`; docs/security.md says how.'),
+  })
+  .meta({ id: 'AuditEntry' });
+
+export const auditView = ({ at, ...record }: AuditRecord) => ({
+  ...record,
+  at: new Date(at).toISOString(),
+});
+
+async function* views(records: AsyncIterable<AuditRecord>) {
+  for await (const record of records) yield auditView(record);
+}
+
+export function addAuditRoutes(app: App, { store, now }: RouteDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/audit',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['account'],
+      summary: 'Read the audit log',
+      description:
+        'Newest entries first. With `Accept: application/x-ndjson` every entry that the conditions select is streamed, ' +
+        'oldest first, one object per line: `scrapifie audit verify` checks such a file when no condition was given. ' +
+        'Entries are never changed or deleted.',
+      querystring: z.strictObject({
+        action: word.describe('Entries with exactly this action.'),
+        actor: word,
+        target: word,
+        since: time.describe('Entries of this time or later.'),
+        until: time.describe('Entries before this time.'),
+        ...pagingFields,
+      }),
+      response: orLines(answers({ 200: listSchema(recordSchema) })),
+    },
+    async handler(request, reply) {
+      const { cursor, limit, since, until, ...conditions } = request.query;
+      const query = {
+        ...conditions,
+        since: since === undefined ? undefined : Date.parse(since),
+        until: until === undefined ? undefined : Date.parse(until),
+      };
+      if (wantsNdjson(request)) {
+        refuseCursor(cursor);
+        const { id: actor } = apiKeyOf(request);
+        const details = { address: request.ip };
+        await store.audit([{ at: now(), actor, action: 'audit.export', target: 'audit', details }]);
+        return sendNdjson(reply, views(eachAudit(store, query)));
+      }
+      const slice = await store.listAudit({ ...query, limit, cursor: unwrapCursor('audit', cursor) });
+      return success(listAnswer('audit', slice, auditView));
+    },
+  });
+}

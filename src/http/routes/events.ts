@@ -1,0 +1,215 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { EventSink } from '../../capabilities/events/event-listener.ts';
+import { createEventStreams, type EventStreams } from '../../capabilities/events/event-streams.ts';
+import { STREAM_ONLY_TYPES, type WantedTypes } from '../../capabilities/events/stream-frames.ts';
+import { parsePosition, type StreamPosition } from '../../capabilities/events/stream-position.ts';
+import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { listenOnce } from '../../core/errors/guarded.ts';
+import { eventsTo } from '../../core/model/event-types.ts';
+import type { JobId } from '../../core/model/ids.ts';
+import { levelOfError } from '../../core/observe/logger.ts';
+import type { FoundKey } from '../../core/ports/api-key.ts';
+import { defined } from '../../lib/defined.ts';
+import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
+import { allows } from '../access/scopes.ts';
+import type { App } from '../server/app.ts';
+import { answers } from '../server/envelope.ts';
+import { SharedGzip } from '../server/shared-gzip.ts';
+import { EVENT_LINKS } from '../views/event-links.ts';
+import { jobParams } from './jobs.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+/** When a client that lost the connection should come back. */
+const RETRY_MS = 2_000;
+const KNOWN_TYPES: readonly string[] = [...STREAM_ONLY_TYPES, ...eventsTo('stream')];
+/** `job.*` and so on: one for each family that a known type belongs to. */
+const TYPE_GROUPS: readonly string[] = [
+  ...new Set(KNOWN_TYPES.flatMap((type) => (type.includes('.') ? [`${type.split('.')[0]}.*`] : []))),
+];
+
+const eventsQuery = z.strictObject({
+  after: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('`id` of the last event you have; the header `Last-Event-ID` says the same and goes first.'),
+  types: z
+    .string()
+    .max(1_000)
+    .optional()
+    .describe(
+      `Comma-separated types; left out: all. ${[...KNOWN_TYPES, ...TYPE_GROUPS].map((each) => `\`${each}\``).join(', ')}.`,
+    ),
+});
+
+const STREAM_ANSWER = {
+  description: 'A stream of server-sent events: see docs/events.md.',
+  content: { 'text/event-stream': { schema: z.string() } },
+};
+const HOW =
+  'Server-sent events. `Last-Event-ID` (or `after`) goes on after an event, with nothing missed and nothing repeated.';
+
+/** Live events: what happens to jobs, as it is committed. */
+export function addEventRoutes(app: App, deps: RouteDeps): void {
+  const { jobs, store, bus, settings, now, keys, dashboard, metrics } = deps;
+  const streams: EventStreams = createEventStreams({
+    store,
+    bus,
+    now,
+    maxStreams: settings.maxEventStreams,
+    maxPerAccount: settings.maxEventStreamsPerAccount,
+    onDropped: () => metrics.connectionClosed('unread'),
+    links: EVENT_LINKS,
+  });
+  app.addHook('preClose', async () => streams.close());
+
+  /** Whether the key, and the sign-in that a browser came with, are still good. */
+  async function mayListen({ signIn }: FastifyRequest, key: FoundKey): Promise<boolean> {
+    if (!(await keys.isValid(key))) return false;
+    return signIn === null || (await dashboard?.signIns.isOpen(signIn)) === true;
+  }
+
+  async function stream(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    jobId: JobId | null,
+    query: z.infer<typeof eventsQuery>,
+  ): Promise<FastifyReply> {
+    const key = apiKeyOf(request);
+    const [after, types] = [positionOf(request, query.after), typesOf(query.types)];
+    const sink = sinkOf(
+      reply,
+      /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(request.headers['accept-encoding'] ?? ''),
+    );
+    const ended = streams.listen({
+      accountId: key.accountId,
+      jobId,
+      types,
+      after,
+      mayReadPrivate: jobId !== null || allows(key.scopes, 'credentials:read'),
+      sink: sink.sink,
+      isAllowed: () => mayListen(request, key),
+    });
+    // A refusal comes before anything was sent.
+    await Promise.race([ended, sink.opened]);
+    ended.catch((error: unknown) => {
+      request.log[levelOfError(error)]({ err: error }, 'event stream failed');
+      reply.raw.destroy();
+    });
+    return reply;
+  }
+
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id/events',
+    exposeHeadRoute: false,
+    config: { access: 'jobs:read', isStream: true },
+    schema: {
+      tags: ['events'],
+      summary: 'Live events of one job',
+      description: `${HOW} The stream of a job that has ended ends after its last event, with \`end\`.`,
+      params: jobParams,
+      querystring: eventsQuery,
+      response: { ...answers({}), 200: STREAM_ANSWER },
+    },
+    async handler(request, reply) {
+      const job = await jobs.get(request.params.id, accountOf(request));
+      requireReadable(apiKeyOf(request), job);
+      return stream(request, reply, job.id, request.query);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/events',
+    exposeHeadRoute: false,
+    config: { access: 'jobs:read', isStream: true },
+    schema: {
+      tags: ['events'],
+      summary: 'Live events of all jobs of the account',
+      description: `${HOW} Without either it begins with what happens from now on; \`after=0-0-0\` begins with the oldest event that is kept.`,
+      querystring: eventsQuery,
+      response: { ...answers({}), 200: STREAM_ANSWER },
+    },
+    async handler(request, reply) {
+      const { after, types } = request.query;
+      const isNew = after === undefined && request.headers['last-event-id'] === undefined;
+      const from = isNew ? await store.eventHead() : after;
+      return stream(request, reply, null, { types, ...defined({ after: from }) });
+    },
+  });
+}
+
+function positionOf(request: FastifyRequest, after: string | undefined): StreamPosition | null {
+  const given = request.headers['last-event-id'] ?? after;
+  if (given === undefined || given === '') return null;
+  const position = parsePosition(String(given));
+  if (position !== null) return position;
+  const field = request.headers['last-event-id'] === undefined ? 'after' : 'Last-Event-ID';
+  throw invalidRequest([{ field, message: 'Not the id of an event of this server.' }]);
+}
+
+function typesOf(list: string | undefined): WantedTypes {
+  if (list === undefined) return null;
+  const types = list
+    .split(',')
+    .map((type) => type.trim())
+    .filter((type) => type !== '');
+  const unknown = types.find(
+    (type) =>
+      !KNOWN_TYPES.includes(type) && !TYPE_GROUPS.includes(type) && !/^monitor\.[a-z_.]{1,40}$/.test(type),
+  );
+  if (types.length > 0 && unknown === undefined) return types;
+  const what =
+    unknown === undefined ? 'Name at least one type.' : `There is no type "${unknown.slice(0, 60)}".`;
+  throw invalidRequest([{ field: 'types', message: what }]);
+}
+
+/** Takes the connection over when it is opened. What all listeners get is compressed once. The body has no length and ends with the connection. */
+function sinkOf(
+  reply: FastifyReply,
+  isZipped: boolean,
+): { readonly sink: EventSink; readonly opened: Promise<void> } {
+  const { raw } = reply;
+  const gzip = isZipped ? new SharedGzip() : null;
+  const coded = (bytes: Buffer | string) =>
+    gzip === null ? bytes : gzip.add(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
+  const gone = new AbortController();
+  const opened = Promise.withResolvers<void>();
+  listenOnce(raw, 'close', () => gone.abort());
+  const open = () => {
+    if (reply.sent) return;
+    reply.hijack();
+    raw.useChunkedEncodingByDefault = false;
+    raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      // Reverse proxies that collect answers before they pass them on are asked not to.
+      'x-accel-buffering': 'no',
+      vary: 'accept-encoding',
+      ...(gzip === null ? {} : { 'content-encoding': 'gzip' }),
+      connection: 'close',
+    });
+    raw.write(coded(`retry: ${RETRY_MS}\n\n`));
+    opened.resolve();
+  };
+  return {
+    opened: opened.promise,
+    sink: {
+      gone: gone.signal,
+      open,
+      write: (bytes) => raw.write(coded(bytes)),
+      drained: () =>
+        raw.destroyed || !raw.writableNeedDrain
+          ? Promise.resolve()
+          : new Promise((resolve) => {
+              raw.once('drain', resolve);
+              raw.once('close', resolve);
+            }),
+      end: () => void (gzip === null ? raw.end() : raw.end(gzip.end())),
+      destroy: () => void raw.destroy(),
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Comparisons, SitePair } from '../../capabilities/compare/comparisons.ts';
+import { type ChangeType, noCounts, type SiteChange } from '../../capabilities/compare/site-change.ts';
+import { defined } from '../../lib/defined.ts';
+import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
+import type { App } from '../server/app.ts';
+import { clientGone } from '../server/client-gone.ts';
+import { answers, success } from '../server/envelope.ts';
+import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
+import {
+  changeSchema,
+  changeView,
+  rulesOf,
+  rulesParameter,
+  typesOf,
+  typesParameter,
+} from '../views/diff-view.ts';
+import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
+import { refuseCursor } from './job-pages.ts';
+import { jobParams } from './jobs.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+const countsSchema = z
+  .object(Object.fromEntries(Object.keys(noCounts()).map((type) => [type, z.number()])))
+  .describe('URLs of each type.');
+
+/** What changed between two jobs. */
+export function addJobDiffRoutes(app: App, { jobs, store, now, comparisons }: RouteDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id/diff',
+    config: { access: 'jobs:read' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'What changed on a site since an earlier job',
+      description:
+        'One entry per URL, in an order that is always the same. A page of the list may be shorter than `limit`, and empty, ' +
+        'although `nextCursor` leads on. With `Accept: application/x-ndjson` everything is streamed, one object per line.',
+      params: jobParams,
+      querystring: z.strictObject({
+        against: z.string().min(1).max(64).describe('The earlier job.'),
+        type: typesParameter,
+        rules: rulesParameter,
+        summary: z
+          .enum(['true', 'false'])
+          .default('false')
+          .describe(
+            '`true`: count the URLs of each type as well, which looks at all of them (10,000 at most).',
+          ),
+        ...pagingFields,
+      }),
+      response: orLines(
+        answers({
+          200: listSchema(changeSchema).extend({
+            summary: z
+              .object({ counts: countsSchema, isWhole: z.boolean() })
+              .optional()
+              .describe('Only where it was asked for.'),
+            links: selfSchema,
+          }),
+        }),
+      ),
+    },
+    async handler(request, reply) {
+      const { against, cursor, limit } = request.query;
+      const account = accountOf(request);
+      const current = await jobs.get(request.params.id, account);
+      const previous = await jobs.get(against, account);
+      for (const job of [current, previous]) requireReadable(apiKeyOf(request), job);
+      const pair: SitePair = { previous, current, rules: rulesOf(request.query.rules) };
+      const types = typesOf(request.query.type);
+      if (wantsNdjson(request)) {
+        refuseCursor(cursor);
+        const details = { what: 'diff', against: previous.id, address: request.ip };
+        const { id: actor } = apiKeyOf(request);
+        await store.audit([{ at: now(), actor, action: 'job.export', target: current.id, details }]);
+        return sendNdjson(reply, eachView(comparisons, pair, types));
+      }
+      const signal = clientGone(reply);
+      const slice = await comparisons.slice(
+        pair,
+        { types, limit, cursor: unwrapCursor('changes', cursor) },
+        signal,
+      );
+      const summary = request.query.summary === 'true' ? await comparisons.summary(pair, signal) : undefined;
+      return success({
+        ...listAnswer('changes', slice, (change: SiteChange) => changeView(change)),
+        ...defined({ summary }),
+        links: selfLinks('jobs', current.id, 'diff'),
+      });
+    },
+  });
+}
+
+async function* eachView(comparisons: Comparisons, pair: SitePair, types: readonly ChangeType[]) {
+  for await (const change of comparisons.changes(pair))
+    if (types.includes(change.type)) yield changeView(change);
+}

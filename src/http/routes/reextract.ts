@@ -1,0 +1,61 @@
+import { requireLedger } from '../../capabilities/jobs/expired.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/extraction-request.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
+import type { App } from '../server/app.ts';
+import { answers } from '../server/envelope.ts';
+import { lines, NDJSON, sendNdjson } from '../server/ndjson.ts';
+import { jobParams } from './jobs.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+/** Each has some bodies in memory for as long as its client takes to read. */
+const MOST_AT_ONCE = 16;
+
+/** Reads the stored pages of a job once more. */
+export function addReextractRoutes(app: App, { jobs, store, blobs, extraction, now }: RouteDeps): void {
+  let running = 0;
+
+  async function* counted<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+    running += 1;
+    try {
+      yield* items;
+    } finally {
+      running -= 1;
+    }
+  }
+
+  app.route({
+    method: 'POST',
+    url: '/v1/jobs/:id/reextract',
+    config: { access: 'jobs:read' },
+    schema: {
+      tags: ['jobs', 'extract'],
+      summary: 'Read the stored pages of a job once more',
+      description:
+        'Runs other rules, types or formats over the pages as they were stored, without a single request. Streams one ' +
+        'page per line in the order they were stored; a page that cannot be read has an `error`. Nothing stored changes.',
+      params: jobParams,
+      body: reextractRequestSchema,
+      response: {
+        ...answers({}),
+        200: {
+          description: 'One page per line.',
+          content: { [NDJSON]: lines('One page per line, each like those of `results`.') },
+        },
+      },
+    },
+    async handler(request, reply) {
+      const job = await jobs.get(request.params.id, accountOf(request));
+      requireReadable(apiKeyOf(request), job);
+      requireLedger(job);
+      if (running >= MOST_AT_ONCE) {
+        throw new ScrapifieError('QUEUE_FULL', `${MOST_AT_ONCE} jobs are being read again already.`);
+      }
+      const details = { what: 'reextract', address: request.ip };
+      const { id: actor } = apiKeyOf(request);
+      await store.audit([{ at: now(), actor, action: 'job.export', target: job.id, details }]);
+      const pages = extraction.readAgain(job, readOptionsOf(request.body), { store, blobs });
+      return sendNdjson(reply, counted(pages));
+    },
+  });
+}

@@ -1,0 +1,101 @@
+import type { McpServer } from '@modelcontextprotocol/server';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Comparisons } from '../../capabilities/compare/comparisons.ts';
+import type { Extraction } from '../../capabilities/jobs/extraction.ts';
+import type { Jobs } from '../../capabilities/jobs/jobs.ts';
+import type { Queries } from '../../capabilities/query/queries.ts';
+import type { SqlQueries } from '../../capabilities/query/sql/sql-queries.ts';
+import type { Deliverers } from '../../capabilities/webhooks/deliverer.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import type { HostKey } from '../../core/model/ids.ts';
+import type { HostPolicy } from '../../core/model/policy.ts';
+import type { Activity } from '../../core/observe/loop-watch.ts';
+import type { Metrics } from '../../core/observe/metrics.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
+import type { Bus } from '../../core/ports/bus.ts';
+import type { Files } from '../../core/ports/files.ts';
+import type { Limits } from '../../core/ports/limits.ts';
+import type { Search } from '../../core/ports/search-index.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { PoolFigures } from '../../crawl/plan/proxies/pool-figures.ts';
+import type { Authentication } from '../access/access.ts';
+import type { KeyDirectory } from '../access/key-directory.ts';
+import type { SignIns } from '../access/sign-ins.ts';
+import type { DashboardPages } from '../dashboard/dashboard-pages.ts';
+import type { Readiness } from '../health/readiness.ts';
+import type { SystemParts } from '../health/system-parts.ts';
+import type { App } from '../server/app.ts';
+import type { Idempotency } from './idempotency.ts';
+
+/** How hosts are treated, for showing. */
+export interface PolicyView {
+  policyFor(host: HostKey): HostPolicy;
+  /** The rule that denies the host; null when none does. */
+  denied(host: HostKey): { readonly rule: string } | null;
+}
+
+export interface ApiDeps {
+  readonly jobs: Jobs;
+  readonly extraction: Extraction;
+  /** The bodies of pages. */
+  readonly blobs: Blobs;
+  /** The files of exports. */
+  readonly exportFiles: Files;
+  /** Where it is a server, see `watchStore`: `jobs` and this then share the watched one. */
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly search: Search;
+  /** SQL over the lake. */
+  readonly sql: SqlQueries;
+  /** Counts the requests of each key. */
+  readonly limits: Limits;
+  readonly settings: Settings;
+  readonly logger: FastifyBaseLogger;
+  readonly metrics: Pick<
+    Metrics,
+    'httpRequest' | 'connectionClosed' | 'observeUnread' | 'observeRequestBytes' | 'loginFailed' | 'scrape'
+  >;
+  /** Where requests under way are named, for the log line of a blocked event loop. */
+  readonly activity?: Activity;
+  readonly readiness: () => Promise<Readiness>;
+  /**
+   * Whether the process was told to stop: then `/readyz` says so and every response ends its connection, while requests are
+   * still answered. Left out: never.
+   */
+  readonly isStopping?: () => boolean;
+  readonly policies: PolicyView;
+  /** What the proxies of this process have done so far; null when it has none. */
+  readonly proxyFigures?: () => PoolFigures | null;
+  /** What is known of the process and its installation; left out: this process alone, without a log. */
+  readonly system?: SystemParts;
+  /** Channels of plug-ins that webhooks may use. */
+  readonly deliverers?: Deliverers;
+  readonly version: string;
+  readonly now: () => number;
+  /** Adds to each MCP server what the conformance suite of the protocol asks for; only tests give it. */
+  readonly extendMcp?: (server: McpServer) => void;
+  /** Adds the routes of APIs of other shapes. */
+  readonly addOtherRoutes?: (app: App, deps: RouteDeps) => void;
+  /** Whether a WebSocket may be opened at this path; those that `addOtherRoutes` handles. */
+  readonly upgrades?: (url: string) => boolean;
+  /** The folder of the built dashboard; that of this project when left out. */
+  readonly dashboardDir?: string;
+  /** A part of a fleet that is no API tells only how it does: health, readiness and metrics. */
+  readonly onlyOperations?: boolean;
+}
+
+/** What every file in routes/ gets. */
+export interface RouteDeps extends ApiDeps {
+  readonly keys: KeyDirectory;
+  readonly idempotency: Idempotency;
+  /** The parts of the dashboard; null when the settings switch it off. */
+  readonly dashboard: {
+    readonly pages: DashboardPages;
+    readonly signIns: SignIns;
+    readonly authentication: Authentication;
+  } | null;
+  /** Compares what is stored; its thread starts with the first comparison. */
+  readonly comparisons: Comparisons;
+  /** Typed queries over what is stored; all routes share their turns. */
+  readonly queries: Queries;
+}

@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { logIn } from '../../capabilities/jobs/login.ts';
+import { loginRequestSchema } from '../../capabilities/jobs/login-request.ts';
+import { NAME, NAME_RULE } from '../../capabilities/sessions/session.ts';
+import { sessionRequestSchema } from '../../capabilities/sessions/session-request.ts';
+import { createSessions } from '../../capabilities/sessions/sessions.ts';
+import { openVault } from '../../capabilities/sessions/vault.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { accountOf, apiKeyOf, starterOf } from '../access/access.ts';
+import { credentialAccessOf } from '../access/api-key.ts';
+import { allows } from '../access/scopes.ts';
+import type { App } from '../server/app.ts';
+import { clientGone } from '../server/client-gone.ts';
+import { answers, success } from '../server/envelope.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import {
+  loginSchema,
+  loginView,
+  sessionEntrySchema,
+  sessionEntryView,
+  sessionSchema,
+  sessionView,
+} from '../views/session-view.ts';
+import { newIdFor } from './idempotency.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+const name = z.string().regex(NAME, `Must be ${NAME_RULE}.`);
+const sessionParams = z.strictObject({ name: name.describe('The session.') });
+
+export function addSessionRoutes(app: App, deps: RouteDeps): void {
+  const { jobs, store, settings, now } = deps;
+  const sessions = createSessions({
+    store,
+    vault: openVault(settings),
+    now,
+    hours: settings.sessionHours,
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/sessions',
+    config: { access: 'jobs:write', creates: true },
+    schema: {
+      tags: ['sessions'],
+      summary: 'Create a session',
+      description:
+        'Keeps cookies, storage, proxy and identity from page to page. A request that names a session which is not there creates it, too.',
+      body: sessionRequestSchema.nullish().meta({ examples: [{ name: 'shop', identity: 'bot' }] }),
+      response: answers({ 201: sessionSchema }),
+    },
+    async handler(request, reply) {
+      const key = apiKeyOf(request);
+      const {
+        credentials,
+        proxy,
+        identity,
+        expiresInHours,
+        name: given,
+      } = request.body ?? sessionRequestSchema.parse({});
+      if (credentials !== null && !allows(key.scopes, 'credentials')) {
+        throw new ScrapifieError('FORBIDDEN', 'This API key lacks the scope "credentials".');
+      }
+      const isKnown =
+        credentials === null ||
+        settings.credentialServiceUrl !== undefined ||
+        (await store.getCredential(key.accountId, credentials)) !== null;
+      if (!isKnown) {
+        throw invalidRequest([
+          { field: 'credentials', message: `There are no credentials "${credentials}".` },
+        ]);
+      }
+      const options = {
+        name: given ?? newIdFor(request),
+        credentials,
+        proxy,
+        identity,
+        hours: expiresInHours,
+      };
+      const { session, isNew } = await sessions.create(
+        key.accountId,
+        options,
+        request.held?.isRepeated ?? false,
+      );
+      if (isNew) {
+        const details = { credentials, proxy, identity };
+        await store.audit([
+          { at: now(), actor: key.id, action: 'session.create', target: session.name, details },
+        ]);
+      }
+      reply.code(201).header('location', `/v1/sessions/${session.name}`);
+      return success(sessionView(session, now()));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/sessions',
+    config: { access: 'jobs:read' },
+    schema: {
+      tags: ['sessions'],
+      summary: 'List sessions, newest first',
+      querystring: z.strictObject(pagingFields),
+      response: answers({ 200: listSchema(sessionEntrySchema) }),
+    },
+    async handler(request) {
+      const cursor = unwrapCursor('sessions', request.query.cursor);
+      const slice = await sessions.list({
+        accountId: accountOf(request),
+        cursor,
+        limit: request.query.limit,
+      });
+      return success(listAnswer('sessions', slice, (entry) => sessionEntryView(entry, now())));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/sessions/:name',
+    config: { access: 'jobs:read' },
+    schema: {
+      tags: ['sessions'],
+      summary: 'One session, without what its cookies and storage hold',
+      params: sessionParams,
+      response: answers({ 200: sessionSchema }),
+    },
+    handler: async (request) =>
+      success(sessionView(await sessions.get(accountOf(request), request.params.name), now())),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/sessions/:name/login',
+    config: { access: 'jobs:write' },
+    schema: {
+      tags: ['sessions'],
+      summary: 'Log a session in',
+      description:
+        'Fetches the page, fills in its log-in form with the credentials of the session and sends it, or does what ' +
+        '`actions` say. The session keeps what the site sets. `LOGIN_FAILED` when the site still asks to log in.',
+      params: sessionParams,
+      body: loginRequestSchema,
+      response: answers({ 200: loginSchema }),
+    },
+    async handler(request, reply) {
+      const key = apiKeyOf(request);
+      const { accountId } = key;
+      const target = { session: request.params.name, account: accountId };
+      const result = await logIn({ jobs, sessions, store }, target, request.body, {
+        credentials: credentialAccessOf(key),
+        signal: clientGone(reply),
+        startedBy: starterOf(request),
+      });
+      const { method, finalUrl } = result;
+      const details = { method, url: finalUrl };
+      await store.audit([
+        { at: now(), actor: key.id, action: 'session.login', target: target.session, details },
+      ]);
+      return success(loginView(result, now()));
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/sessions/:name',
+    config: { access: 'jobs:write' },
+    schema: {
+      tags: ['sessions'],
+      summary: 'Delete a session with all that it keeps',
+      params: sessionParams,
+      response: answers({ 200: z.object({ name: z.string(), deleted: z.literal(true) }) }),
+    },
+    async handler(request) {
+      const { accountId, id: actor } = apiKeyOf(request);
+      const target = request.params.name;
+      if (!(await sessions.delete(accountId, target))) {
+        throw new ScrapifieError('NOT_FOUND', `There is no session "${target}".`);
+      }
+      await store.audit([{ at: now(), actor, action: 'session.delete', target, details: {} }]);
+      return success({ name: target, deleted: true as const });
+    },
+  });
+}

@@ -1,0 +1,116 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type AddressTest, plainAddress } from '../../core/config/address-list.ts';
+import { guarded, listen, listenOnce } from '../../core/errors/guarded.ts';
+
+export interface ConnectionLimits {
+  /** The most connections at once. */
+  readonly max: number;
+  /** Connections at once from one address. */
+  readonly maxPerAddress: number;
+  /** Reverse proxies: each of them brings the clients of many addresses, so `maxPerAddress` does not apply. */
+  readonly isProxy: AddressTest;
+}
+
+/** Why a connection was closed from this side. */
+export type ClosedFor = 'total' | 'address' | 'unread' | 'pipelined';
+
+export interface ConnectionOptions extends ConnectionLimits {
+  readonly onClosed: (why: ClosedFor) => void;
+  /** A connection on which more requests than this wait for their answers is closed. */
+  readonly maxPipelined?: number;
+  /** A connection that took nothing of what waits for it for so long is closed. */
+  readonly unreadMs?: number;
+  readonly now: () => number;
+}
+
+export interface Connections {
+  /** Bytes written to connections that their clients have not taken yet. */
+  unreadBytes(): number;
+  /** Closes connections whose client has stopped reading; called by a timer as well. */
+  sweep(): void;
+  close(): void;
+}
+
+/** Clients of today send one request at a time; each that waits behind another holds its answer in memory. */
+const MOST_PIPELINED = 4;
+const UNREAD_MS = 60_000;
+const SWEEP_MS = 5_000;
+
+/** What was last seen of a connection with something unread. */
+interface Backlog {
+  takenBytes: number;
+  since: number;
+}
+
+/**
+ * Bounds what clients can hold of this process without a key: connections in total and per address, requests that wait
+ * on one connection, and the time for which an answer may stay unread. A connection too many is closed without an answer: one that is never read would
+ * need memory, too. Slow requests are the HTTP server's to end (`headersTimeout`, `requestTimeout`).
+ */
+export function limitConnections(server: Server, options: ConnectionOptions): Connections {
+  const { max, maxPerAddress, isProxy, onClosed, unreadMs = UNREAD_MS, now } = options;
+  const { maxPipelined = MOST_PIPELINED } = options;
+  const sockets = new Map<Socket, Backlog | null>();
+  const perAddress = new Map<string, number>();
+  server.maxConnections = max;
+  listen(server, 'drop', () => onClosed('total'));
+  listen(server, 'connection', (socket: Socket) => {
+    const address = plainAddress(socket.remoteAddress ?? '');
+    const count = perAddress.get(address) ?? 0;
+    if (count >= maxPerAddress && !isProxy(address)) {
+      onClosed('address');
+      socket.destroy();
+      return;
+    }
+    perAddress.set(address, count + 1);
+    sockets.set(socket, null);
+    listenOnce(socket, 'close', () => {
+      sockets.delete(socket);
+      const left = (perAddress.get(address) ?? 1) - 1;
+      if (left > 0) perAddress.set(address, left);
+      else perAddress.delete(address);
+    });
+  });
+
+  const unanswered = new WeakMap<Socket, number>();
+  server.prependListener(
+    'request',
+    guarded(({ socket }: IncomingMessage, response: ServerResponse) => {
+      const count = (unanswered.get(socket) ?? 0) + 1;
+      unanswered.set(socket, count);
+      listenOnce(response, 'close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+      if (count <= maxPipelined || socket.destroyed) return;
+      onClosed('pipelined');
+      socket.destroy();
+    }),
+  );
+
+  function sweep(): void {
+    const at = now();
+    for (const [socket, before] of sockets) {
+      if (socket.writableLength === 0) {
+        if (before !== null) sockets.set(socket, null);
+        continue;
+      }
+      const takenBytes = socket.bytesWritten - socket.writableLength;
+      if (before === null || before.takenBytes !== takenBytes) {
+        sockets.set(socket, { takenBytes, since: at });
+      } else if (at - before.since >= unreadMs) {
+        onClosed('unread');
+        socket.destroy();
+      }
+    }
+  }
+  const timer = setInterval(sweep, SWEEP_MS).unref();
+
+  return {
+    unreadBytes() {
+      let bytes = 0;
+      for (const socket of sockets.keys()) bytes += socket.writableLength;
+      return bytes;
+    },
+    sweep,
+    close: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { Sighting, Snapshot } from '../../core/model/snapshot.ts';
+import { selfLinks, selfSchema } from './list.ts';
+
+const text = z.string().nullable();
+const time = z.string().describe('ISO 8601.');
+
+export const snapshotSchema = z
+  .object({
+    id: z.string(),
+    url: z.string().describe('Canonical.'),
+    hash: z
+      .string()
+      .describe('Of the normalized content: the same for the same content, also at another URL.'),
+    firstSeenAt: time,
+    lastSeenAt: time,
+    timesSeen: z.number().int().describe('Pages of jobs that had this content.'),
+    finalUrl: z.string(),
+    statusCode: z.number().int().nullable(),
+    contentType: text,
+    contentHash: z.string().describe('SHA-256 of the body as it was the first time.'),
+    bytes: z.number().int(),
+    etag: text.describe('As the server said the last time.'),
+    lastModified: text,
+    title: text,
+    price: z.number().nullable().describe('As the page states it, or as `extract` found it.'),
+    currency: text,
+    availability: text,
+    record: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('What `extract` of the job found that saw it first.'),
+    screenshot: z
+      .object({ url: z.string(), contentType: z.string(), bytes: z.number().int() })
+      .nullable()
+      .describe('The picture that was taken the first time.'),
+    jobId: z.string().describe('The job that saw it first; it may be deleted.'),
+    links: selfSchema,
+  })
+  .meta({ id: 'Snapshot' });
+
+export const sightingSchema = z
+  .object({
+    snapshotId: z.string(),
+    url: z.string(),
+    hash: z.string(),
+    jobId: z.string(),
+    seenAt: time,
+    links: z.object({ snapshot: z.string() }),
+  })
+  .meta({ id: 'Sighting' });
+
+const iso = (at: number) => new Date(at).toISOString();
+
+export type SnapshotView = z.output<typeof snapshotSchema>;
+
+export function snapshotView(snapshot: Snapshot): SnapshotView {
+  const { id, screenshot } = snapshot;
+  const { url, hash, timesSeen, finalUrl, statusCode, contentType, contentHash, bytes } = snapshot;
+  const { etag, lastModified, title, price, currency, availability, record, jobId } = snapshot;
+  const links = selfLinks('snapshots', id);
+  return {
+    ...{ id, url, hash, firstSeenAt: iso(snapshot.firstSeenAt), lastSeenAt: iso(snapshot.lastSeenAt) },
+    ...{ timesSeen, finalUrl, statusCode, contentType, contentHash, bytes, etag, lastModified, title },
+    ...{ price, currency, availability, record },
+    screenshot:
+      screenshot === null
+        ? null
+        : {
+            url: `${links.self}/screenshot`,
+            contentType: screenshot.contentType,
+            bytes: screenshot.bytes,
+          },
+    jobId,
+    links,
+  };
+}
+
+export type SightingView = z.output<typeof sightingSchema>;
+
+export const sightingView = ({ snapshotId, url, hash, jobId, seenAt }: Sighting): SightingView => ({
+  ...{ snapshotId, url, hash, jobId, seenAt: iso(seenAt) },
+  links: { snapshot: selfLinks('snapshots', snapshotId).self },
+});
