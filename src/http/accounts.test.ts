@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTenant, keyOf, type Tenant } from '../../test/isolation/tenants.ts';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { applyPlans } from '../capabilities/accounts/accounts.ts';
 import { stopFullAccounts } from '../capabilities/jobs/full-accounts.ts';
 import type { AccountId, JobId } from '../core/model/ids.ts';
 import { defined } from '../lib/defined.ts';
-import { applyPlans } from './access/accounts.ts';
 
 const clock = { aheadMs: 0 };
 const PLANS = JSON.stringify({ small: { requestsPerMinute: 5, openUrls: 10 }, big: {} });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DONE, type Ending, hashOf, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { pageSchema, scrapeSchema } from '../capabilities/views/page-schemas.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { JobId } from '../core/model/ids.ts';
 import type { ArtifactRef, PageRecord } from '../core/model/page.ts';
-import { pageSchema, scrapeSchema } from './views/page-schemas.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 const PNG = bytes('\x89PNG picture');

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DONE, type Ending, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { pageSchema } from '../capabilities/views/page-schemas.ts';
 import type { JobId } from '../core/model/ids.ts';
 import type { Task } from '../core/model/task.ts';
-import { pageSchema } from './views/page-schemas.ts';
 
 const url = 'https://shop.example/hat';
 const HAT = `<!doctype html><html lang="en"><head><title>Hat – Shop</title>

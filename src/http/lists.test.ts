@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { wrapCursor } from '../capabilities/views/list.ts';
 import type { JobId } from '../core/model/ids.ts';
-import { wrapCursor } from './views/list.ts';
 
 const COUNT = 23;
 let platform: Platform;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { acceptedSchema, jobSchema } from '../capabilities/views/job-view.ts';
+import { ledgerSchema, pageSchema, scrapeSchema } from '../capabilities/views/page-schemas.ts';
 import type { HostKey } from '../core/model/ids.ts';
 import { createSentCounter } from '../crawl/politeness/sent-requests.ts';
 import { failureSchema } from './server/envelope.ts';
-import { acceptedSchema, jobSchema } from './views/job-view.ts';
-import { ledgerSchema, pageSchema, scrapeSchema } from './views/page-schemas.ts';
 
 let platform: Platform;
 beforeAll(async () => {

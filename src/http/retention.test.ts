@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DONE, hashOf, openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import { applyRetention } from '../capabilities/retention/apply-retention.ts';
+import { pageSchema } from '../capabilities/views/page-schemas.ts';
 import { type RetentionLimits, UNLIMITED_RETENTION } from '../core/model/retention.ts';
-import { pageSchema } from './views/page-schemas.ts';
 
 const PNG = Buffer.from('\x89PNG picture');
 const RAW = Buffer.from('<p>as sent</p>');

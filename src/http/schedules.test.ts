@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { newKey, newSecret } from '../capabilities/accounts/api-key.ts';
 import { runSchedules } from '../capabilities/schedules/schedule-clock.ts';
 import { createVault } from '../capabilities/sessions/vault.ts';
 import type { AccountId, JobId, ScheduleId } from '../core/model/ids.ts';
 import type { KeyScope } from '../core/ports/api-key.ts';
 import { defined } from '../lib/defined.ts';
-
-import { newKey, newSecret } from './access/api-key.ts';
 
 const VAULT_KEY = '5a'.repeat(32);
 const ACCOUNT = 'default' as AccountId;

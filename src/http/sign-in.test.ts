@@ -2,9 +2,9 @@ import type { AddressInfo } from 'node:net';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { hashSecret } from '../capabilities/accounts/api-key.ts';
+import { makeSignInLink } from '../capabilities/accounts/sign-ins.ts';
 import { DEFAULT_ACCOUNT } from '../core/model/ids.ts';
-import { hashSecret } from './access/api-key.ts';
-import { makeSignInLink } from './access/sign-ins.ts';
 
 const DAY_MS = 86_400_000;
 const HOST = '127.0.0.1:3000';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { newKey, newSecret } from '../capabilities/accounts/api-key.ts';
 import { createVault } from '../capabilities/sessions/vault.ts';
 import { unpackWebhook } from '../capabilities/webhooks/webhook-data.ts';
 import { NO_LIMITS } from '../core/model/account.ts';
 import type { AccountId, WebhookId } from '../core/model/ids.ts';
-import { newKey, newSecret } from './access/api-key.ts';
 
 const VAULT_KEY = '5a'.repeat(32);
 let platform: Platform;

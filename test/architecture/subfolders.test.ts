@@ -19,6 +19,7 @@ const UNIQUE_NAMES = [
   'extract',
   'fetch',
   'crawl/frontier',
+  'capabilities/accounts',
   'capabilities/jobs',
   'crawl/ledger',
   'crawl/llm',
@@ -32,6 +33,7 @@ const UNIQUE_NAMES = [
   'core/ports',
   'crawl/robots',
   'capabilities/sessions',
+  'capabilities/views',
   'wiring',
 ];
 /** Exported by every command of the command line, which the program loads by its name. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { unzipSync } from 'fflate';
 import { PAGE_FORMATS, PAGE_TYPE, TABLE_FORMATS } from '../../src/core/model/export-registry.ts';
-import type { ExportView } from '../../src/http/views/export-view.ts';
+import type { ExportView } from '../../src/capabilities/views/export-view.ts';
 import { checkedRecords } from '../archives/warc-check.ts';
 import { randomFrom } from '../site/random.ts';
 import { startSite } from '../site/site.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
-import { ensureFirstKey } from '../../src/http/access/api-key.ts';
+import { ensureFirstKey } from '../../src/capabilities/accounts/api-key.ts';
 import { createApi } from '../../src/http/api.ts';
 import { addFirecrawlRoutes } from '../../src/http/compat/firecrawl/firecrawl-api.ts';
 import { isWatchPath } from '../../src/http/compat/firecrawl/watch-job.ts';

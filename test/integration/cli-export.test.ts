@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { ExportView } from '../../src/http/views/export-view.ts';
+import type { ExportView } from '../../src/capabilities/views/export-view.ts';
 import { type Site, startSite } from '../site/site.ts';
 import { endCommands, originOf, runCommand, startCommand, temporaryFolder } from './cli-command.ts';
 import { QUICK_POLICY } from './world.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXECUTABLE } from '../../src/fetch/browser/browser.fixture.ts';
-import { newKey, newSecret } from '../../src/http/access/api-key.ts';
+import { newKey, newSecret } from '../../src/capabilities/accounts/api-key.ts';
 import { type ApiAnswer, type ApiWorld, openApiWorld } from './api-world.ts';
 
 const LIMIT_MS = 120_000;

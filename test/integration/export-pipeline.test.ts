@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Job } from '../../src/core/model/job.ts';
-import type { ExportView } from '../../src/http/views/export-view.ts';
+import type { ExportView } from '../../src/capabilities/views/export-view.ts';
 import { type ChangingSite, FIRST_TO_SECOND, startChangingSite } from '../site/changing-site.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import { QUICK_POLICY } from './world.ts';

@@ -6,7 +6,7 @@ import { unzipSync } from 'fflate';
 import { parquetReadObjects } from 'hyparquet';
 import readXlsxFile from 'read-excel-file/node';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ExportView } from '../../src/http/views/export-view.ts';
+import type { ExportView } from '../../src/capabilities/views/export-view.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import { isFleetProfile } from './fleet-place.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { MonitorId } from '../../src/core/model/ids.ts';
-import type { MonitorChangeView, MonitorView } from '../../src/http/views/monitor-view.ts';
+import type { MonitorChangeView, MonitorView } from '../../src/capabilities/views/monitor-view.ts';
 import { type ChangingSite, startChangingSite } from '../site/changing-site.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';

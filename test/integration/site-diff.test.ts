@@ -3,7 +3,7 @@ import { createComparisons } from '../../src/capabilities/compare/comparisons.ts
 import { DIFF_COLUMNS, diffRow, type SiteChange } from '../../src/capabilities/compare/site-change.ts';
 import type { Job } from '../../src/core/model/job.ts';
 import { DEFAULT_RULES } from '../../src/extract/diff/diff-rules.ts';
-import type { ChangeView } from '../../src/http/views/diff-view.ts';
+import type { ChangeView } from '../../src/capabilities/views/diff-view.ts';
 import {
   type ChangingSite,
   FIRST_TO_SECOND,

@@ -33,7 +33,7 @@ import { createLimitsLocal } from '../../src/drivers/limits-local/limits-local.t
 import { createQueueLocal } from '../../src/drivers/queue-local/queue-local.ts';
 import { openSqliteSearch } from '../../src/drivers/search-sqlite/search-sqlite.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
-import { ensureFirstKey } from '../../src/http/access/api-key.ts';
+import { ensureFirstKey } from '../../src/capabilities/accounts/api-key.ts';
 import { createApi } from '../../src/http/api.ts';
 import { createReadiness } from '../../src/http/health/readiness.ts';
 import { watchStore } from '../../src/http/health/store-watch.ts';

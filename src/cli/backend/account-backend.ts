@@ -1,9 +1,8 @@
-import { deleteAccounts } from '../../capabilities/retention/delete-accounts.ts';
-import { readPlans } from '../../core/config/plans.ts';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { AccountId, KeyId } from '../../core/model/ids.ts';
-import { type AccountChanges, type AccountRequest, createAccountAdmin } from '../../http/access/accounts.ts';
+import {
+  type AccountChanges,
+  type AccountRequest,
+  createAccountAdmin,
+} from '../../capabilities/accounts/accounts.ts';
 import {
   hashSecret,
   isUsable,
@@ -11,9 +10,14 @@ import {
   newKey,
   newSecret,
   prefixOf,
-} from '../../http/access/api-key.ts';
-import { accountView, usedBy } from '../../http/routes/accounts.ts';
-import { keyView } from '../../http/routes/keys.ts';
+} from '../../capabilities/accounts/api-key.ts';
+import { deleteAccounts } from '../../capabilities/retention/delete-accounts.ts';
+import { accountView, usedBy } from '../../capabilities/views/account-view.ts';
+import { keyView } from '../../capabilities/views/key-view.ts';
+import { readPlans } from '../../core/config/plans.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { AccountId, KeyId } from '../../core/model/ids.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import { readSettings } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';

@@ -1,12 +1,12 @@
 import type { JobError } from '../../capabilities/jobs/job-reader.ts';
 import type { PageResult } from '../../capabilities/jobs/page-result.ts';
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
+import type { ChangeView } from '../../capabilities/views/diff-view.ts';
+import type { JobView } from '../../capabilities/views/job-view.ts';
+import type { CredentialView, SessionEntryView } from '../../capabilities/views/session-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { creditsOf } from '../../core/model/credits.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
-import type { ChangeView } from '../../http/views/diff-view.ts';
-import type { JobView } from '../../http/views/job-view.ts';
-import type { CredentialView, SessionEntryView } from '../../http/views/session-view.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';

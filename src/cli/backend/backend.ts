@@ -7,6 +7,17 @@ import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import type { SqlAnswer } from '../../capabilities/query/sql/sql-request.ts';
 import type { Credential } from '../../capabilities/sessions/credential.ts';
 import type { SessionRequest } from '../../capabilities/sessions/session-request.ts';
+import type { UsageView } from '../../capabilities/views/credit-view.ts';
+import type { ChangeView } from '../../capabilities/views/diff-view.ts';
+import type { JobView } from '../../capabilities/views/job-view.ts';
+import type { CredentialView, SessionEntryView, SessionView } from '../../capabilities/views/session-view.ts';
+import type {
+  ChangedWebhookView,
+  DeliveryDetailView,
+  DeliveryView,
+  NewWebhookView,
+  WebhookView,
+} from '../../capabilities/views/webhook-view.ts';
 import type { ExportSpec } from '../../core/model/export.ts';
 import type { Budgets, Job } from '../../core/model/job.ts';
 import type { LedgerEntry, TaskState } from '../../core/model/task.ts';
@@ -14,17 +25,6 @@ import type { UsageGroup } from '../../core/ports/credit-store.ts';
 import type { ExportProgress } from '../../core/ports/export-store.ts';
 import type { DeliveryState } from '../../core/ports/webhook-store.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
-import type { UsageView } from '../../http/views/credit-view.ts';
-import type { ChangeView } from '../../http/views/diff-view.ts';
-import type { JobView } from '../../http/views/job-view.ts';
-import type { CredentialView, SessionEntryView, SessionView } from '../../http/views/session-view.ts';
-import type {
-  ChangedWebhookView,
-  DeliveryDetailView,
-  DeliveryView,
-  NewWebhookView,
-  WebhookView,
-} from '../../http/views/webhook-view.ts';
 import type { BackendHistory } from './history-backend.ts';
 import type { BackendMonitors } from './monitor-backend.ts';
 import type { BackendSchedules } from './schedule-backend.ts';

@@ -3,9 +3,9 @@ import { mapRequestSchema, scrapeRequestSchema } from '../../capabilities/jobs/j
 import { logIn } from '../../capabilities/jobs/login.ts';
 import { loginRequestSchema } from '../../capabilities/jobs/login-request.ts';
 import type { MapResult } from '../../capabilities/jobs/map-result.ts';
+import type { LoginView } from '../../capabilities/views/session-view.ts';
+import { loginView } from '../../capabilities/views/session-view.ts';
 import { guarded } from '../../core/errors/guarded.ts';
-import type { LoginView } from '../../http/views/session-view.ts';
-import { loginView } from '../../http/views/session-view.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';

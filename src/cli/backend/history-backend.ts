@@ -2,17 +2,21 @@ import { createComparisons } from '../../capabilities/compare/comparisons.ts';
 import type { DiffMode } from '../../capabilities/compare/version-diff.ts';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
 import { historyUrlOf, isSnapshotId } from '../../capabilities/snapshots/page-identity.ts';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AccountId } from '../../core/model/ids.ts';
-import type { Snapshot } from '../../core/model/snapshot.ts';
-import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import {
   type SightingView,
   type SnapshotView,
   sightingView,
   snapshotView,
-} from '../../http/views/snapshot-view.ts';
-import { type VersionDiffView, versionDiffView, versionOf } from '../../http/views/version-diff-view.ts';
+} from '../../capabilities/views/snapshot-view.ts';
+import {
+  type VersionDiffView,
+  versionDiffView,
+  versionOf,
+} from '../../capabilities/views/version-diff-view.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { Snapshot } from '../../core/model/snapshot.ts';
+import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { OpenStorage } from '../shell/shell.ts';
 import type { ApiClient } from './api-client.ts';

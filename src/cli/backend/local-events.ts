@@ -1,9 +1,9 @@
 import type { EventSink } from '../../capabilities/events/event-listener.ts';
 import { createEventStreams } from '../../capabilities/events/event-streams.ts';
 import { parseEventStream, type StreamEvent } from '../../capabilities/events/parse-stream.ts';
+import { EVENT_LINKS } from '../../capabilities/views/event-links.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { EVENT_LINKS } from '../../http/views/event-links.ts';
 
 /** Nothing wakes the reader up: other processes work on the job, so it looks at the store this often. */
 const LOOK_MS = 500;

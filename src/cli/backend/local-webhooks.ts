@@ -1,6 +1,13 @@
 import { parseRequest } from '../../capabilities/jobs/invalid-request.ts';
 import type { Vault } from '../../capabilities/sessions/vault.ts';
 import {
+  changedWebhookView,
+  deliveryDetailView,
+  deliveryView,
+  newWebhookView,
+  webhookView,
+} from '../../capabilities/views/webhook-view.ts';
+import {
   rotationRequestSchema,
   webhookChangeSchema,
   webhookRequestSchema,
@@ -9,13 +16,6 @@ import { auditedWebhook, createWebhooks } from '../../capabilities/webhooks/webh
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import type { AccountId, WebhookId } from '../../core/model/ids.ts';
 import type { Store } from '../../core/ports/store.ts';
-import {
-  changedWebhookView,
-  deliveryDetailView,
-  deliveryView,
-  newWebhookView,
-  webhookView,
-} from '../../http/views/webhook-view.ts';
 import { type BackendWebhooks, MOST_LISTED } from './backend.ts';
 
 export interface LocalWebhookParts {

@@ -1,15 +1,15 @@
 import { monitorChangeSchema, monitorRequestSchema } from '../../capabilities/monitors/monitor-request.ts';
 import type { Monitors } from '../../capabilities/monitors/monitors.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { AccountId } from '../../core/model/ids.ts';
-import type { ChangeKind } from '../../core/model/monitor.ts';
 import {
   type MonitorChangeView,
   type MonitorView,
   monitorChangeView,
   monitorView,
-} from '../../http/views/monitor-view.ts';
-import { type RunView, runView } from '../../http/views/schedule-view.ts';
+} from '../../capabilities/views/monitor-view.ts';
+import { type RunView, runView } from '../../capabilities/views/schedule-view.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { AccountId } from '../../core/model/ids.ts';
+import type { ChangeKind } from '../../core/model/monitor.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
 

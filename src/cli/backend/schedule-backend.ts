@@ -7,8 +7,6 @@ import {
   scheduleRequestSchema,
 } from '../../capabilities/schedules/schedule-request.ts';
 import type { Schedules } from '../../capabilities/schedules/schedules.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { AccountId } from '../../core/model/ids.ts';
 import {
   type NextView,
   nextView,
@@ -16,7 +14,9 @@ import {
   runView,
   type ScheduleView,
   scheduleView,
-} from '../../http/views/schedule-view.ts';
+} from '../../capabilities/views/schedule-view.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { AccountId } from '../../core/model/ids.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
 

@@ -1,18 +1,18 @@
 import type { z } from 'zod';
-import { installationLimits } from '../../capabilities/retention/installation-limits.ts';
-import type { Settings } from '../../core/config/settings.ts';
-import type { Store } from '../../core/ports/store.ts';
 import {
   createCreditAdmin,
   type creditPlanSchema,
   type GrantRequest,
-} from '../../http/access/credit-admin.ts';
+} from '../../capabilities/accounts/credit-admin.ts';
+import { installationLimits } from '../../capabilities/retention/installation-limits.ts';
 import {
   createRetentionAdmin,
   type RetentionView,
   type retentionRequest,
-} from '../../http/access/retention-admin.ts';
-import { creditEntryView, creditsView } from '../../http/views/credit-view.ts';
+} from '../../capabilities/retention/retention-admin.ts';
+import { creditEntryView, creditsView } from '../../capabilities/views/credit-view.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { auditView } from '../../capabilities/views/audit-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import {
   type AuditHead,
@@ -11,7 +12,6 @@ import {
   verifyAudit,
 } from '../../core/model/audit-chain.ts';
 import { type AuditQuery, eachAudit } from '../../core/ports/audit-store.ts';
-import { auditView } from '../../http/routes/audit.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';

@@ -6,9 +6,9 @@ import {
 } from '../../capabilities/sessions/credential.ts';
 import { NAME, NAME_RULE } from '../../capabilities/sessions/session.ts';
 import { VAULT_HINT } from '../../capabilities/sessions/vault.ts';
+import type { CredentialView } from '../../capabilities/views/session-view.ts';
 import { readVaultKeys } from '../../core/config/vault-keys.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { CredentialView } from '../../http/views/session-view.ts';
 import type { Backend } from '../backend/backend.ts';
 import { apiClientOf, type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { parseFlags, readSettings, withPlaceFlags } from '../flags/flags.ts';

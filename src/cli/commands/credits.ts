@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { creditPlanSchema, grantSchema } from '../../http/access/credit-admin.ts';
+import { creditPlanSchema, grantSchema } from '../../capabilities/accounts/credit-admin.ts';
 import { withAccountBackend } from '../backend/account-backend.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { InvalidArgumentError, Option } from 'commander';
+import { makeSignInLink } from '../../capabilities/accounts/sign-ins.ts';
 import { listenOnce } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AuditStore } from '../../core/ports/audit-store.ts';
-import { makeSignInLink } from '../../http/access/sign-ins.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';

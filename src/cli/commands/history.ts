@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { SightingView, SnapshotView } from '../../http/views/snapshot-view.ts';
+import type { SightingView, SnapshotView } from '../../capabilities/views/snapshot-view.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';

@@ -1,10 +1,10 @@
 import { Option } from 'commander';
 import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
+import type { JobView } from '../../capabilities/views/job-view.ts';
 import { ERRORS } from '../../core/errors/registry.ts';
 import { microcreditsOf } from '../../core/model/credits.ts';
 import { type Budgets, JOB_STATUSES, type Job } from '../../core/model/job.ts';
 import { type LedgerEntry, TASK_STATES, type TaskState } from '../../core/model/task.ts';
-import type { JobView } from '../../http/views/job-view.ts';
 import { describeBytes, describeCount, describeMs, describeTime } from '../../lib/human-units.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';

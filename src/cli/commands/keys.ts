@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { LAST_EXPIRY, MOST_RATE_PER_MINUTE } from '../../capabilities/accounts/api-key.ts';
+import { SCOPES } from '../../capabilities/accounts/scopes.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { KeyScope } from '../../core/ports/api-key.ts';
-import { LAST_EXPIRY, MOST_RATE_PER_MINUTE } from '../../http/access/api-key.ts';
-import { SCOPES } from '../../http/access/scopes.ts';
 import {
   type AccountBackend,
   type KeyView,

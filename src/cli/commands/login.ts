@@ -1,7 +1,7 @@
 import { loginRequestSchema } from '../../capabilities/jobs/login-request.ts';
+import type { LoginView } from '../../capabilities/views/session-view.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { LoginView } from '../../http/views/session-view.ts';
 import type { Backend } from '../backend/backend.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { withBackend } from '../backend/open-backend.ts';

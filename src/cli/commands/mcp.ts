@@ -1,11 +1,5 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { fileOf } from '../../capabilities/exports/export-file.ts';
-import { settingsSecretsOf } from '../../core/config/secrets.ts';
-import { guarded } from '../../core/errors/guarded.ts';
-import type { ExportId } from '../../core/model/ids.ts';
-import { createLogger } from '../../core/observe/logger.ts';
-import { createMetrics } from '../../core/observe/metrics.ts';
 import {
   hashSecret,
   isUsable,
@@ -13,7 +7,13 @@ import {
   newKey,
   newSecret,
   prefixOf,
-} from '../../http/access/api-key.ts';
+} from '../../capabilities/accounts/api-key.ts';
+import { fileOf } from '../../capabilities/exports/export-file.ts';
+import { settingsSecretsOf } from '../../core/config/secrets.ts';
+import { guarded } from '../../core/errors/guarded.ts';
+import type { ExportId } from '../../core/model/ids.ts';
+import { createLogger } from '../../core/observe/logger.ts';
+import { createMetrics } from '../../core/observe/metrics.ts';
 import { type ApiCall, pathWithQuery } from '../../http/mcp/api-call.ts';
 import type { McpServerOptions } from '../../http/mcp/mcp-server.ts';
 import { callWithin } from '../../http/server/call-within.ts';

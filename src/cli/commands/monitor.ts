@@ -7,11 +7,11 @@ import { createMonitors, type Monitors } from '../../capabilities/monitors/monit
 import { everyMsOf } from '../../capabilities/schedules/schedule-request.ts';
 import { createSchedules } from '../../capabilities/schedules/schedules.ts';
 import { openVault } from '../../capabilities/sessions/vault.ts';
+import { monitorChangeView } from '../../capabilities/views/monitor-view.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, MonitorId } from '../../core/model/ids.ts';
 import type { Monitor } from '../../core/model/monitor.ts';
-import { monitorChangeView } from '../../http/views/monitor-view.ts';
 import { describeCount } from '../../lib/human-units.ts';
 import { FLAGS, parseFlags } from '../flags/flags.ts';
 import {

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import { monitorRequestSchema } from '../../capabilities/monitors/monitor-request.ts';
+import type { MonitorChangeView, MonitorView } from '../../capabilities/views/monitor-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../core/model/monitor.ts';
-import type { MonitorChangeView, MonitorView } from '../../http/views/monitor-view.ts';
 import { describeCount } from '../../lib/human-units.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import type { BackendMonitors } from '../backend/monitor-backend.ts';

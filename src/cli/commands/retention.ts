@@ -1,5 +1,5 @@
+import { type RetentionView, retentionRequest } from '../../capabilities/retention/retention-admin.ts';
 import { RETAINED_KINDS } from '../../core/model/retention.ts';
-import { type RetentionView, retentionRequest } from '../../http/access/retention-admin.ts';
 import { describeBytes, describeMs } from '../../lib/human-units.ts';
 import { withAccountBackend } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';

@@ -6,8 +6,8 @@ import {
   scheduleChangeSchema,
   scheduleRequestSchema,
 } from '../../capabilities/schedules/schedule-request.ts';
+import type { NextView, RunView, ScheduleView } from '../../capabilities/views/schedule-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { NextView, RunView, ScheduleView } from '../../http/views/schedule-view.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import type { BackendSchedules } from '../backend/schedule-backend.ts';

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { type SessionRequest, sessionRequestSchema } from '../../capabilities/sessions/session-request.ts';
+import type { SessionEntryView, SessionView } from '../../capabilities/views/session-view.ts';
 import type { SessionWish } from '../../core/ports/session-store.ts';
-import type { SessionEntryView, SessionView } from '../../http/views/session-view.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';

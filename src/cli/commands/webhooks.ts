@@ -1,7 +1,7 @@
 import { Option } from 'commander';
+import type { DeliveryDetailView, DeliveryView, WebhookView } from '../../capabilities/views/webhook-view.ts';
 import { webhookRequestSchema } from '../../capabilities/webhooks/webhook-request.ts';
 import { DELIVERY_STATES, type DeliveryState, WEBHOOK_FORMATS } from '../../core/ports/webhook-store.ts';
-import type { DeliveryDetailView, DeliveryView, WebhookView } from '../../http/views/webhook-view.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import type { JobView } from '../../capabilities/views/job-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
-import type { JobView } from '../../http/views/job-view.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import type { Backend } from '../backend/backend.ts';

@@ -1,6 +1,6 @@
+import { noSuchAccount } from '../../capabilities/accounts/accounts.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import { createLogger } from '../../core/observe/logger.ts';
-import { noSuchAccount } from '../../http/access/accounts.ts';
 import { readSettings } from '../flags/flags.ts';
 import type { OpenLakePlace, OpenPlace, Shell } from '../shell/shell.ts';
 import { dataPlaceOf, openExisting } from './data-folder.ts';

@@ -1,7 +1,7 @@
+import type { VersionDiffView } from '../../capabilities/views/version-diff-view.ts';
 import type { FieldChange } from '../../extract/diff/field-diff.ts';
 import type { PictureSummary } from '../../extract/diff/picture-diff.ts';
 import type { TextDiff } from '../../extract/diff/text-diff.ts';
-import type { VersionDiffView } from '../../http/views/version-diff-view.ts';
 import { describeShare } from '../../lib/human-units.ts';
 
 /** How two contents of a page differ, for people. Empty when they do not. */

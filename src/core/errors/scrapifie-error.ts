@@ -36,6 +36,11 @@ export function isScrapifieError(error: unknown): error is ScrapifieError {
   return error instanceof ScrapifieError;
 }
 
+/** Whether the error says that the store cannot be asked; a store that will not have us cannot either. */
+export function isStoreAway(error: unknown): boolean {
+  return isScrapifieError(error) && (error.code === 'STORE_UNAVAILABLE' || error.code === 'STORE_REFUSED');
+}
+
 const OUT_OF_FILES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE']);
 const MOST_CAUSES = 8;
 

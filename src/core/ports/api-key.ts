@@ -14,7 +14,7 @@ export interface NewKey {
   readonly expiresAt: number | null;
 }
 
-/** What a key may do. `read` and `write` are groups of others; src/http/access/scopes.ts says which includes which. */
+/** What a key may do. `read` and `write` are groups of others; src/capabilities/accounts/scopes.ts says which includes which. */
 export type KeyScope =
   | 'scrape'
   | 'jobs:read'

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../../test/property/api-platform.ts';
+import {
+  ALL_SCOPES,
+  ensureFirstKey,
+  hashSecret,
+  newKey,
+  newSecret,
+} from '../../capabilities/accounts/api-key.ts';
 import { settingsSchema } from '../../core/config/settings.ts';
 import type { KeyId } from '../../core/model/ids.ts';
-import { ALL_SCOPES, ensureFirstKey, hashSecret, newKey, newSecret } from './api-key.ts';
 
 const clock = { now: 1_800_000_000_000 };
 let platform: Platform;

@@ -1,19 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hashSecret } from '../../capabilities/accounts/api-key.ts';
+import type { KeyDirectory } from '../../capabilities/accounts/key-directory.ts';
+import { type Access, refusalOf } from '../../capabilities/accounts/scopes.ts';
+import type { SignIns } from '../../capabilities/accounts/sign-ins.ts';
 import { addressTest } from '../../core/config/address-list.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AccountId, KeyId } from '../../core/model/ids.ts';
-import type { Job } from '../../core/model/job.ts';
 import type { ApiKey, FoundKey } from '../../core/ports/api-key.ts';
 import type { Limits, Taken } from '../../core/ports/limits.ts';
 import type { App } from '../server/app.ts';
-import { hashSecret } from './api-key.ts';
 import { requireDashboard, signInSecretOf } from './dashboard-cookie.ts';
 import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
-import type { KeyDirectory } from './key-directory.ts';
 import { requireStreamOrigin } from './page-origin.ts';
-import { type Access, allows, refusalOf } from './scopes.ts';
-import type { SignIns } from './sign-ins.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,12 +20,6 @@ declare module 'fastify' {
     isSigned?: boolean;
     /** The answer is a stream that stays open: pages of other origins may not open it. */
     isStream?: boolean;
-  }
-  interface FastifyRequest {
-    /** The key the request came with; null on open routes. */
-    key: FoundKey | null;
-    /** The secret of the sign-in that the key is known by; null when the request brought the key itself. */
-    signIn: string | null;
   }
 }
 
@@ -234,35 +226,4 @@ function metricsTest({
 function isForwardedByStranger({ ip, socket, headers }: FastifyRequest): boolean {
   const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
   return isForwarded && ip === socket.remoteAddress;
-}
-
-/** Pages of a job that could read stored credentials are for keys that may read them, too. */
-export function requireReadable(key: ApiKey, job: Pick<Job, 'options'>): void {
-  if (isReadable(key, job)) return;
-  throw new ScrapifieError(
-    'FORBIDDEN',
-    'The job may show what stored credentials give access to: this API key lacks the scope "credentials:read".',
-  );
-}
-
-/** Whether the key may see the pages of the job. */
-export function isReadable(key: ApiKey, { options }: Pick<Job, 'options'>): boolean {
-  const isPrivate = options.credentials === 'read' && options.page.session !== null;
-  return !isPrivate || allows(key.scopes, 'credentials:read');
-}
-
-/** On routes that need a key there always is one. */
-export function accountOf(request: FastifyRequest): AccountId {
-  return apiKeyOf(request).accountId;
-}
-
-export function apiKeyOf(request: FastifyRequest): FoundKey {
-  if (request.key === null) throw new ScrapifieError('UNAUTHENTICATED', 'This call needs an API key.');
-  return request.key;
-}
-
-/** The actor that starts a job, for the audit log and the usage of the key. */
-export function starterOf(request: FastifyRequest): { actor: string; address: string; keyId: KeyId } {
-  const { id } = apiKeyOf(request);
-  return { actor: id, address: request.ip, keyId: id };
 }

@@ -3,12 +3,7 @@ import { isSnapshotId } from '../../capabilities/snapshots/page-identity.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Snapshot } from '../../core/model/snapshot.ts';
 import type { SnapshotStore } from '../../core/ports/snapshot-store.ts';
-import { accountOf, apiKeyOf } from './access.ts';
-import { allows } from './scopes.ts';
-
-/** Whether the key may see what stored credentials give access to. */
-export const mayReadPrivate = (request: FastifyRequest): boolean =>
-  allows(apiKeyOf(request).scopes, 'credentials:read');
+import { accountOf, mayReadPrivate } from '../server/caller.ts';
 
 /** A snapshot of the account of the key. Throws NOT_FOUND, and FORBIDDEN for one that the key may not see. */
 export async function readableSnapshot(

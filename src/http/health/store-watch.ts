@@ -1,4 +1,4 @@
-import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { isStoreAway, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Store } from '../../core/ports/store.ts';
 
 export interface StoreWatchOptions {
@@ -115,9 +115,4 @@ export function watchStore(store: Store, options: StoreWatchOptions): Store {
       await store.close();
     },
   };
-}
-
-/** Whether it says that the store cannot be asked; a store that will not have us cannot either. */
-export function isStoreAway(error: unknown): boolean {
-  return isScrapifieError(error) && (error.code === 'STORE_UNAVAILABLE' || error.code === 'STORE_REFUSED');
 }

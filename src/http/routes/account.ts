@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { noSuchAccount } from '../../capabilities/accounts/accounts.ts';
+import { usedBy, usedSchema } from '../../capabilities/views/account-view.ts';
+import { creditsSchema, creditsView } from '../../capabilities/views/credit-view.ts';
+import { keySchema, keyView } from '../../capabilities/views/key-view.ts';
 import { limitFields } from '../../core/config/plans.ts';
-import { apiKeyOf } from '../access/access.ts';
-import { noSuchAccount } from '../access/accounts.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { creditsSchema, creditsView } from '../views/credit-view.ts';
-import { usedBy, usedSchema } from './accounts.ts';
-import { keySchema, keyView } from './keys.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 export function addAccountRoutes(app: App, { store, settings, version }: RouteDeps): void {

@@ -1,77 +1,21 @@
 import { z } from 'zod';
-import { limitFields, PLAN_NAME, readPlans } from '../../core/config/plans.ts';
-import type { Account } from '../../core/model/account.ts';
-import type { AccountId } from '../../core/model/ids.ts';
-import { apiKeyOf } from '../access/access.ts';
-import { ACCOUNT_ID, type AccountAdmin, createAccountAdmin } from '../access/accounts.ts';
+import { accountChangeSchema, newAccountSchema } from '../../capabilities/accounts/account-request.ts';
+import { type AccountAdmin, createAccountAdmin } from '../../capabilities/accounts/accounts.ts';
+import {
+  accountSchema,
+  accountView,
+  usedAccountSchema,
+  usedBy,
+} from '../../capabilities/views/account-view.ts';
+import { keyView, newKeySchema } from '../../capabilities/views/key-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
+import { readPlans } from '../../core/config/plans.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
 import { newIdFor, secretBytesFor } from './idempotency.ts';
-import { keyView, newKeySchema } from './keys.ts';
 import type { RouteDeps } from './route-deps.ts';
 
-const time = z.iso.datetime();
-const limitsSchema = z.strictObject(limitFields);
-export const usedSchema = z.object({
-  openUrls: z.number().int(),
-  concurrentPages: z.number().int().describe('Pages that are claimed by a worker.'),
-  storedBytes: z.number().int(),
-});
-
-const accountFields = {
-  id: z.string(),
-  name: z.string(),
-  plan: z.string().describe('A plan of the settings, or `custom`.'),
-  limits: limitsSchema.describe('null: none.'),
-  disabledAt: time.nullable().describe('Since when its keys are refused; null: it is in use.'),
-  deletingSince: time
-    .nullable()
-    .describe('Since when it is being deleted, which cannot be undone; null: it is not.'),
-  createdAt: time,
-  updatedAt: time,
-  links: selfSchema,
-};
-const accountSchema = z.object(accountFields).meta({ id: 'Account' });
-const usedAccountSchema = z.object({ ...accountFields, used: usedSchema }).meta({ id: 'AccountWithUse' });
-
-const iso = (at: number) => new Date(at).toISOString();
-
-export function accountView(account: Account) {
-  return {
-    id: account.id,
-    name: account.name,
-    plan: account.plan,
-    limits: account.limits,
-    disabledAt: account.disabledAt === null ? null : iso(account.disabledAt),
-    deletingSince: account.deletingSince === null ? null : iso(account.deletingSince),
-    createdAt: iso(account.createdAt),
-    updatedAt: iso(account.updatedAt),
-    links: selfLinks('accounts', account.id),
-  };
-}
-
-const nameField = z.string().trim().min(1).max(200);
-const planField = z.string().regex(PLAN_NAME, 'is not the name of a plan');
-export const newAccountSchema = z
-  .strictObject({
-    id: z
-      .string()
-      .regex(ACCOUNT_ID, 'must be 1 to 63 lower-case letters, digits, dashes and underscores')
-      .optional()
-      .describe('Left out: one is made.'),
-    name: nameField,
-    plan: planField.optional(),
-    limits: limitsSchema.partial().optional().describe('Limits left out are none.'),
-  })
-  .meta({ examples: [{ id: 'tenant-1', name: 'Tenant 1', limits: { requestsPerMinute: 600 } }] });
-export const accountChangeSchema = z
-  .strictObject({
-    name: nameField.optional(),
-    plan: planField.optional(),
-    limits: limitsSchema.partial().optional(),
-  })
-  .meta({ examples: [{ limits: { concurrentPages: 8, storedBytes: null } }] });
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
 
 export function addAccountsRoutes(app: App, { store, bus, settings, now }: RouteDeps): void {
@@ -206,9 +150,4 @@ export function addAccountsRoutes(app: App, { store, bus, settings, now }: Route
       },
     });
   }
-}
-
-export async function usedBy(store: Pick<RouteDeps['store'], 'accountUse'>, id: AccountId) {
-  const { openUrls, claimedPages, storedBytes } = await store.accountUse(id);
-  return { openUrls, concurrentPages: claimedPages, storedBytes };
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import { endingFor } from '../../capabilities/jobs/artifact.ts';
-import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../server/app.ts';
 import { namesTag } from '../server/byte-ranges.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers } from '../server/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
 

@@ -1,36 +1,17 @@
 import { z } from 'zod';
+import { auditSchema, auditView } from '../../capabilities/views/audit-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import type { AuditRecord } from '../../core/model/audit-chain.ts';
 import { eachAudit } from '../../core/ports/audit-store.ts';
-import { apiKeyOf } from '../access/access.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { refuseCursor } from './job-pages.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const word = z.string().min(1).max(400).optional();
 const time = z.iso.datetime({ offset: true }).optional();
-const hash = z.string().length(64);
-
-const recordSchema = z
-  .object({
-    seq: z.number().int().describe('1 for the first entry; no number is left out.'),
-    at: z.iso.datetime(),
-    actor: z.string().describe('The id of an API key, an address, an account, or `command line`.'),
-    action: z.string().describe('What was done, such as `key.create`.'),
-    target: z.string(),
-    details: z.record(z.string(), z.unknown()),
-    previousHash: hash.describe('`hash` of the entry before; zeros for the first.'),
-    hash: hash.describe('SHA-256 over this entry and `previousHash`; docs/security.md says how.'),
-  })
-  .meta({ id: 'AuditEntry' });
-
-export const auditView = ({ at, ...record }: AuditRecord) => ({
-  ...record,
-  at: new Date(at).toISOString(),
-});
-
 async function* views(records: AsyncIterable<AuditRecord>) {
   for await (const record of records) yield auditView(record);
 }
@@ -55,7 +36,7 @@ export function addAuditRoutes(app: App, { store, now }: RouteDeps): void {
         until: time.describe('Entries before this time.'),
         ...pagingFields,
       }),
-      response: orLines(answers({ 200: listSchema(recordSchema) })),
+      response: orLines(answers({ 200: listSchema(auditSchema) })),
     },
     async handler(request, reply) {
       const { cursor, limit, since, until, ...conditions } = request.query;

@@ -1,10 +1,10 @@
+import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
 import { invalidUrlsOf } from '../../capabilities/jobs/job-draft.ts';
 import { batchRequestSchema } from '../../capabilities/jobs/job-request.ts';
-import { apiKeyOf, starterOf } from '../access/access.ts';
-import { credentialAccessOf } from '../access/api-key.ts';
+import { acceptedBatchSchema, acceptedView } from '../../capabilities/views/job-view.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf, starterOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { acceptedBatchSchema, acceptedView } from '../views/job-view.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void {

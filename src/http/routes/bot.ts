@@ -12,6 +12,14 @@ import {
   type OwnerInput,
   type OwnerRequests,
 } from '../../capabilities/owners/owner-requests.ts';
+import {
+  listAnswer,
+  listSchema,
+  pagingFields,
+  selfLinks,
+  selfSchema,
+  unwrapCursor,
+} from '../../capabilities/views/list.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { OwnerRequest } from '../../core/ports/owner-request-store.ts';
 import { hostOf } from '../../crawl/frontier/host-name.ts';
@@ -19,7 +27,6 @@ import { PRODUCT_TOKEN, siteOwnerContact, userAgentFor } from '../../fetch/user-
 import type { App } from '../server/app.ts';
 import { answers, success } from '../server/envelope.ts';
 import { BOT_STYLE, botPage, requestPage } from '../views/bot-page.ts';
-import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
 import { refuseWithPages, sendPage } from '../views/refusals-as-pages.ts';
 import type { RouteDeps } from './route-deps.ts';
 

@@ -1,9 +1,9 @@
+import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
 import { crawlRequestSchema } from '../../capabilities/jobs/job-request.ts';
-import { apiKeyOf, starterOf } from '../access/access.ts';
-import { credentialAccessOf } from '../access/api-key.ts';
+import { acceptedSchema, acceptedView } from '../../capabilities/views/job-view.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf, starterOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { acceptedSchema, acceptedView } from '../views/job-view.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 export function addCrawlRoutes(app: App, { jobs, idempotency }: RouteDeps): void {

@@ -3,12 +3,12 @@ import { credentialInputSchema as secretSchema } from '../../capabilities/sessio
 import { createCredentials } from '../../capabilities/sessions/credentials.ts';
 import { NAME, NAME_RULE } from '../../capabilities/sessions/session.ts';
 import { openVault } from '../../capabilities/sessions/vault.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
+import { credentialView, credentialViewSchema } from '../../capabilities/views/session-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { accountOf, apiKeyOf } from '../access/access.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
-import { credentialView, credentialViewSchema } from '../views/session-view.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const credentialParams = z.strictObject({

@@ -1,12 +1,21 @@
 import { z } from 'zod';
+import {
+  createCreditAdmin,
+  creditPlanSchema,
+  grantSchema,
+} from '../../capabilities/accounts/credit-admin.ts';
+import {
+  creditEntrySchema,
+  creditEntryView,
+  creditsSchema,
+  creditsView,
+} from '../../capabilities/views/credit-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import type { Credits } from '../../core/ports/credit-store.ts';
-import { apiKeyOf } from '../access/access.ts';
-import { createCreditAdmin, creditPlanSchema, grantSchema } from '../access/credit-admin.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { idempotencyKeyOf } from '../server/kept-answers.ts';
-import { creditEntrySchema, creditEntryView, creditsSchema, creditsView } from '../views/credit-view.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });

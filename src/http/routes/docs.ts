@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type Access, accessNames } from '../access/scopes.ts';
+import { type Access, accessNames } from '../../capabilities/accounts/scopes.ts';
 import type { App } from '../server/app.ts';
 import { operationIdOf } from './operation-ids.ts';
 import { type ApiDocument, nameRequests } from './request-names.ts';

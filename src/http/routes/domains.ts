@@ -1,15 +1,22 @@
 import { z } from 'zod';
+import {
+  listAnswer,
+  listSchema,
+  pagingFields,
+  selfLinks,
+  selfSchema,
+  unwrapCursor,
+} from '../../capabilities/views/list.ts';
+import { strategySchema, strategyView } from '../../capabilities/views/strategy-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { HostView } from '../../core/ports/host-view.ts';
 import type { OptOut } from '../../core/ports/opt-out-store.ts';
 import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
 import { hostOf } from '../../crawl/frontier/host-name.ts';
-import { apiKeyOf } from '../access/access.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
-import { strategySchema, strategyView } from '../views/strategy-view.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const time = z.iso.datetime();

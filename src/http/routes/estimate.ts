@@ -11,8 +11,8 @@ import { priceTable } from '../../core/model/prices.ts';
 import { crawlDelayMs, parseRobots } from '../../crawl/robots/robots-rules.ts';
 import { PRODUCT_TOKEN } from '../../fetch/user-agent.ts';
 import { describeCount } from '../../lib/human-units.ts';
-import { accountOf } from '../access/access.ts';
 import type { App } from '../server/app.ts';
+import { accountOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
 

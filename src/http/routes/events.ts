@@ -1,22 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { allows } from '../../capabilities/accounts/scopes.ts';
 import type { EventSink } from '../../capabilities/events/event-listener.ts';
 import { createEventStreams, type EventStreams } from '../../capabilities/events/event-streams.ts';
 import { STREAM_ONLY_TYPES, type WantedTypes } from '../../capabilities/events/stream-frames.ts';
 import { parsePosition, type StreamPosition } from '../../capabilities/events/stream-position.ts';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { EVENT_LINKS } from '../../capabilities/views/event-links.ts';
 import { listenOnce } from '../../core/errors/guarded.ts';
 import { eventsTo } from '../../core/model/event-types.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import { levelOfError } from '../../core/observe/logger.ts';
 import type { FoundKey } from '../../core/ports/api-key.ts';
 import { defined } from '../../lib/defined.ts';
-import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
-import { allows } from '../access/scopes.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers } from '../server/envelope.ts';
 import { SharedGzip } from '../server/shared-gzip.ts';
-import { EVENT_LINKS } from '../views/event-links.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';
 

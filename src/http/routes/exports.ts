@@ -1,22 +1,22 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { isReadable, requireReadable } from '../../capabilities/accounts/readable.ts';
 import { nameForPeople } from '../../capabilities/exports/export-file.ts';
 import { exportRequestSchema, specOf } from '../../capabilities/exports/export-request.ts';
 import { createExports } from '../../capabilities/exports/exports.ts';
+import { exportSchema, exportView } from '../../capabilities/views/export-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import type { Export, ExportSpec } from '../../core/model/export.ts';
 import { exportFormatSpec } from '../../core/model/export-registry.ts';
 import type { ExportId, JobId } from '../../core/model/ids.ts';
 import type { FoundKey } from '../../core/ports/api-key.ts';
-import { accountOf, apiKeyOf, isReadable, requireReadable } from '../access/access.ts';
 import type { App } from '../server/app.ts';
 import { namesTag, rangeOf } from '../server/byte-ranges.ts';
+import { accountOf, apiKeyOf, originOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { originOf } from '../views/artifact-urls.ts';
-import { exportSchema, exportView } from '../views/export-view.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { newIdFor } from './idempotency.ts';
 import type { RouteDeps } from './route-deps.ts';
 

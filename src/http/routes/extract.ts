@@ -1,7 +1,7 @@
 import { extractRequestSchema, readOptionsOf } from '../../capabilities/jobs/extraction-request.ts';
+import { pageSchema } from '../../capabilities/views/page-schemas.ts';
 import type { App } from '../server/app.ts';
 import { answers, success } from '../server/envelope.ts';
-import { pageSchema } from '../views/page-schemas.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** Reads a page that the caller has. */

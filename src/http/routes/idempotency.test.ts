@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOf } from '../../../test/isolation/tenants.ts';
 import { DONE, openPlatform, type Platform } from '../../../test/property/api-platform.ts';
-import { hashSecret } from '../access/api-key.ts';
+import { hashSecret } from '../../capabilities/accounts/api-key.ts';
 
 let platform: Platform;
 const fetched: string[] = [];

@@ -1,12 +1,7 @@
 import { z } from 'zod';
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import type { Comparisons, SitePair } from '../../capabilities/compare/comparisons.ts';
 import { type ChangeType, noCounts, type SiteChange } from '../../capabilities/compare/site-change.ts';
-import { defined } from '../../lib/defined.ts';
-import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
-import type { App } from '../server/app.ts';
-import { clientGone } from '../server/client-gone.ts';
-import { answers, success } from '../server/envelope.ts';
-import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
 import {
   changeSchema,
   changeView,
@@ -14,8 +9,21 @@ import {
   rulesParameter,
   typesOf,
   typesParameter,
-} from '../views/diff-view.ts';
-import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
+} from '../../capabilities/views/diff-view.ts';
+import {
+  listAnswer,
+  listSchema,
+  pagingFields,
+  selfLinks,
+  selfSchema,
+  unwrapCursor,
+} from '../../capabilities/views/list.ts';
+import { defined } from '../../lib/defined.ts';
+import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
+import { clientGone } from '../server/client-gone.ts';
+import { answers, success } from '../server/envelope.ts';
+import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
 import { refuseCursor } from './job-pages.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';

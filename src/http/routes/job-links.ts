@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { allows } from '../../capabilities/accounts/scopes.ts';
 import { requireLedger } from '../../capabilities/jobs/expired.ts';
 import { readRecord } from '../../capabilities/jobs/page-result.ts';
 import { MOST_CURSOR_CHARS } from '../../capabilities/query/query-cursor.ts';
@@ -6,9 +8,8 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { UrlKey } from '../../core/model/ids.ts';
 import { TASK_STATES } from '../../core/model/task.ts';
 import { createCanonicalizer, parseSeed } from '../../crawl/frontier/canonical.ts';
-import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
-import { allows } from '../access/scopes.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';

@@ -1,18 +1,24 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
 import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
 import { whyOf } from '../../capabilities/jobs/why.ts';
+import { jobLinks } from '../../capabilities/views/job-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
+import {
+  jobErrorSchema,
+  ledgerSchema,
+  pageSchema,
+  whySchema,
+} from '../../capabilities/views/page-schemas.ts';
 import type { Job } from '../../core/model/job.ts';
 import { type LedgerEntry, TASK_STATES } from '../../core/model/task.ts';
-import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf, originOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
-import { eachWithOrigin, originOf, withOrigin } from '../views/artifact-urls.ts';
-import { jobLinks } from '../views/job-view.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
-import { jobErrorSchema, ledgerSchema, pageSchema, whySchema } from '../views/page-schemas.ts';
+import { eachWithOrigin, withOrigin } from '../views/artifact-urls.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';
 

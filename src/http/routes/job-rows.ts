@@ -1,14 +1,26 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import { createJobViews, MOST_SORTED_URLS } from '../../capabilities/query/job-views.ts';
+import {
+  jobRowSchema,
+  jobRowView,
+  jobSummarySchema,
+  jobSummaryView,
+} from '../../capabilities/views/ledger-view.ts';
+import {
+  foreignCursor,
+  listAnswer,
+  listSchema,
+  pagingFields,
+  unwrapCursor,
+} from '../../capabilities/views/list.ts';
 import type { Job } from '../../core/model/job.ts';
 import { TASK_STATES } from '../../core/model/task.ts';
 import { LEDGER_ORDERS, type LedgerFilter, STATUS_CLASSES } from '../../core/ports/ledger-view-store.ts';
-import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { jobRowSchema, jobRowView, jobSummarySchema, jobSummaryView } from '../views/ledger-view.ts';
-import { foreignCursor, listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';
 

@@ -2,15 +2,15 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { exportsOfJob, removeFiles } from '../../capabilities/exports/export-file.ts';
 import { MAX_DURATION_MS } from '../../capabilities/jobs/job-request.ts';
+import { jobSchema, jobView } from '../../capabilities/views/job-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import { MOST_CREDITS, microcreditsOf } from '../../core/model/credits.ts';
 import type { ScheduleId } from '../../core/model/ids.ts';
 import { type Budgets, JOB_KINDS, JOB_STATUSES, type Job } from '../../core/model/job.ts';
-import { accountOf, apiKeyOf } from '../access/access.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { jobSchema, jobView } from '../views/job-view.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 export const jobParams = z.strictObject({ id: z.string().max(64).describe('The job.') });

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AccountId, KeyId } from '../../core/model/ids.ts';
-import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';
-import { apiKeyOf } from '../access/access.ts';
-import { noSuchAccount } from '../access/accounts.ts';
+import { noSuchAccount } from '../../capabilities/accounts/accounts.ts';
 import {
   hashSecret,
   isUsable,
@@ -13,49 +8,18 @@ import {
   newKey,
   newSecret,
   prefixOf,
-} from '../access/api-key.ts';
-import { allows, refusalOf, SCOPE_LIST, SCOPES } from '../access/scopes.ts';
+} from '../../capabilities/accounts/api-key.ts';
+import { allows, refusalOf, SCOPE_LIST, SCOPES } from '../../capabilities/accounts/scopes.ts';
+import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { keySchema, keyView, newKeySchema } from '../../capabilities/views/key-view.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AccountId, KeyId } from '../../core/model/ids.ts';
+import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { selfLinks, selfSchema } from '../views/list.ts';
 import { newIdFor, secretBytesFor } from './idempotency.ts';
 import type { RouteDeps } from './route-deps.ts';
-
-const time = z.iso.datetime();
-
-const keyFields = {
-  id: z.string(),
-  name: z.string(),
-  prefix: z.string().describe('First characters of the secret, for recognising it.'),
-  scopes: z.array(z.enum(SCOPES)),
-  ratePerMinute: z.number().int().nullable().describe('null: the server’s default.'),
-  createdAt: time,
-  expiresAt: time.nullable(),
-  revokedAt: time.nullable(),
-  lastUsedAt: time.nullable(),
-  links: selfSchema,
-};
-export const keySchema = z.object(keyFields).meta({ id: 'Key' });
-export const newKeySchema = z
-  .object({ ...keyFields, secret: z.string().describe('Shown this one time.') })
-  .meta({ id: 'NewKey' });
-
-const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
-
-export function keyView(key: ApiKey) {
-  return {
-    id: key.id,
-    name: key.name,
-    prefix: key.prefix,
-    scopes: key.scopes,
-    ratePerMinute: key.ratePerMinute,
-    createdAt: iso(key.createdAt),
-    expiresAt: iso(key.expiresAt),
-    revokedAt: iso(key.revokedAt),
-    lastUsedAt: iso(key.lastUsedAt),
-    links: selfLinks('keys', key.id),
-  };
-}
 
 export const accountField = z
   .string()

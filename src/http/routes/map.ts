@@ -1,11 +1,11 @@
+import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
 import { mapRequestSchema } from '../../capabilities/jobs/job-request.ts';
-import { apiKeyOf, starterOf } from '../access/access.ts';
-import { credentialAccessOf } from '../access/api-key.ts';
+import { acceptedSchema, acceptedView, jobLinks } from '../../capabilities/views/job-view.ts';
+import { mapSchema } from '../../capabilities/views/page-schemas.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf, starterOf } from '../server/caller.ts';
 import { clientGone } from '../server/client-gone.ts';
 import { answers, success } from '../server/envelope.ts';
-import { acceptedSchema, acceptedView, jobLinks } from '../views/job-view.ts';
-import { mapSchema } from '../views/page-schemas.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
+import { allows } from '../../capabilities/accounts/scopes.ts';
 import {
   monitorChangeSchema as changeRequestSchema,
   monitorRequestSchema,
@@ -8,18 +10,7 @@ import {
 import { createMonitors, type MonitorDetail } from '../../capabilities/monitors/monitors.ts';
 import { createSchedules, type ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
 import { openVault } from '../../capabilities/sessions/vault.ts';
-import { mailRulesOf } from '../../capabilities/webhooks/mail-addresses.ts';
-import { createWebhooks } from '../../capabilities/webhooks/webhooks.ts';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { MonitorId, RunId } from '../../core/model/ids.ts';
-import { CHANGE_KINDS } from '../../core/model/monitor.ts';
-import { accountOf, apiKeyOf } from '../access/access.ts';
-import { credentialAccessOf } from '../access/api-key.ts';
-import { allows } from '../access/scopes.ts';
-import type { App } from '../server/app.ts';
-import { answers, success } from '../server/envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   monitorChangeSchema,
   monitorChangeView,
@@ -27,8 +18,17 @@ import {
   monitorPreviewView,
   monitorSchema,
   monitorView,
-} from '../views/monitor-view.ts';
-import { runSchema, runView } from '../views/schedule-view.ts';
+} from '../../capabilities/views/monitor-view.ts';
+import { runSchema, runView } from '../../capabilities/views/schedule-view.ts';
+import { mailRulesOf } from '../../capabilities/webhooks/mail-addresses.ts';
+import { createWebhooks } from '../../capabilities/webhooks/webhooks.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { MonitorId, RunId } from '../../core/model/ids.ts';
+import { CHANGE_KINDS } from '../../core/model/monitor.ts';
+import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
+import { answers, success } from '../server/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The monitor.') });

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { jobLinks } from '../../capabilities/views/job-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { noticeOf } from '../../capabilities/webhooks/notice.ts';
 import type { EventCursor } from '../../core/model/event-cursor.ts';
 import { parseEventCursor } from '../../core/model/event-cursor.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { StoredEvent } from '../../core/ports/event-store.ts';
-import { accountOf } from '../access/access.ts';
 import type { App } from '../server/app.ts';
+import { accountOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { jobLinks } from '../views/job-view.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const LEVELS = ['good', 'neutral', 'warning', 'bad'] as const;

@@ -1,11 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import { expiredPart } from '../../capabilities/jobs/expired.ts';
 import { createPageContents, type PageContent } from '../../capabilities/snapshots/page-contents.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import { readableSnapshot } from '../access/readable-snapshot.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers } from '../server/envelope.ts';
 import { inertPage } from '../views/inert-page.ts';
 import type { RouteDeps } from './route-deps.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { allows } from '../../capabilities/accounts/scopes.ts';
 import { parseRequest } from '../../capabilities/jobs/invalid-request.ts';
 import { CONDITION_LIMITS, OPERATORS } from '../../capabilities/query/parse-condition.ts';
 import { QUERY_LIMITS } from '../../capabilities/query/parse-query.ts';
@@ -7,9 +8,8 @@ import { answerOf, eachSqlItem } from '../../capabilities/query/sql/sql-answer.t
 import { SQL_LIMITS, sqlFields, sqlRequestSchema } from '../../capabilities/query/sql/sql-request.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES } from '../../core/model/query-fields.ts';
 import { AGGREGATES, TIME_UNITS } from '../../core/model/query-plan.ts';
-import { apiKeyOf } from '../access/access.ts';
-import { allows } from '../access/scopes.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { clientGone } from '../server/client-gone.ts';
 import { answers, success } from '../server/envelope.ts';
 import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';

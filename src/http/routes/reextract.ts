@@ -1,8 +1,9 @@
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import { requireLedger } from '../../capabilities/jobs/expired.ts';
 import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/extraction-request.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers } from '../server/envelope.ts';
 import { lines, NDJSON, sendNdjson } from '../server/ndjson.ts';
 import { jobParams } from './jobs.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { installationLimits } from '../../capabilities/retention/installation-limits.ts';
-import { accountOf, apiKeyOf } from '../access/access.ts';
-import { createRetentionAdmin, retentionRequest } from '../access/retention-admin.ts';
+import { createRetentionAdmin, retentionRequest } from '../../capabilities/retention/retention-admin.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
 

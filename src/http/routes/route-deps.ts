@@ -1,5 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger } from 'fastify';
+import type { KeyDirectory } from '../../capabilities/accounts/key-directory.ts';
+import type { SignIns } from '../../capabilities/accounts/sign-ins.ts';
 import type { Comparisons } from '../../capabilities/compare/comparisons.ts';
 import type { Extraction } from '../../capabilities/jobs/extraction.ts';
 import type { Jobs } from '../../capabilities/jobs/jobs.ts';
@@ -19,8 +21,6 @@ import type { Search } from '../../core/ports/search-index.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { PoolFigures } from '../../crawl/plan/proxies/pool-figures.ts';
 import type { Authentication } from '../access/access.ts';
-import type { KeyDirectory } from '../access/key-directory.ts';
-import type { SignIns } from '../access/sign-ins.ts';
 import type { DashboardPages } from '../dashboard/dashboard-pages.ts';
 import type { Readiness } from '../health/readiness.ts';
 import type { SystemParts } from '../health/system-parts.ts';

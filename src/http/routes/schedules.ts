@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
 import {
   previewRequestSchema,
   scheduleChangeSchema,
@@ -7,13 +8,7 @@ import {
 } from '../../capabilities/schedules/schedule-request.ts';
 import { createSchedules, type ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
 import { openVault } from '../../capabilities/sessions/vault.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { RunId, ScheduleId } from '../../core/model/ids.ts';
-import { accountOf, apiKeyOf } from '../access/access.ts';
-import { credentialAccessOf } from '../access/api-key.ts';
-import type { App } from '../server/app.ts';
-import { answers, success } from '../server/envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   nextSchema,
   nextView,
@@ -21,7 +16,12 @@ import {
   runView,
   scheduleSchema,
   scheduleView,
-} from '../views/schedule-view.ts';
+} from '../../capabilities/views/schedule-view.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { RunId, ScheduleId } from '../../core/model/ids.ts';
+import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
+import { answers, success } from '../server/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const scheduleParams = z.strictObject({ id: z.string().max(64).describe('The schedule.') });

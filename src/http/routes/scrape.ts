@@ -1,18 +1,19 @@
 import type { FastifyReply } from 'fastify';
+import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
 import { scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
 import { patienceFor } from '../../capabilities/jobs/patience.ts';
+import { acceptedSchema, acceptedView } from '../../capabilities/views/job-view.ts';
+import { scrapeSchema } from '../../capabilities/views/page-schemas.ts';
 import { creditsOf } from '../../core/model/credits.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
-import { apiKeyOf, requireReadable, starterOf } from '../access/access.ts';
-import { credentialAccessOf } from '../access/api-key.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf, originOf, starterOf } from '../server/caller.ts';
 import { clientGone } from '../server/client-gone.ts';
 import { answers, success } from '../server/envelope.ts';
-import { originOf, withOrigin } from '../views/artifact-urls.ts';
-import { acceptedSchema, acceptedView } from '../views/job-view.ts';
-import { scrapeSchema } from '../views/page-schemas.ts';
+import { withOrigin } from '../views/artifact-urls.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** Accounts that were found without limits are not looked up again for this long. */

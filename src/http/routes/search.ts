@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { allows } from '../../capabilities/accounts/scopes.ts';
 import { createSearches, type SearchHit } from '../../capabilities/query/search/searches.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { SEARCH_LIMITS } from '../../core/model/search-query.ts';
 import { hostOf } from '../../crawl/frontier/host-name.ts';
-import { apiKeyOf, requireReadable } from '../access/access.ts';
-import { allows } from '../access/scopes.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const MOST_HITS = 100;

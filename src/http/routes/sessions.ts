@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
+import { allows } from '../../capabilities/accounts/scopes.ts';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
 import { logIn } from '../../capabilities/jobs/login.ts';
 import { loginRequestSchema } from '../../capabilities/jobs/login-request.ts';
@@ -6,14 +8,7 @@ import { NAME, NAME_RULE } from '../../capabilities/sessions/session.ts';
 import { sessionRequestSchema } from '../../capabilities/sessions/session-request.ts';
 import { createSessions } from '../../capabilities/sessions/sessions.ts';
 import { openVault } from '../../capabilities/sessions/vault.ts';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { accountOf, apiKeyOf, starterOf } from '../access/access.ts';
-import { credentialAccessOf } from '../access/api-key.ts';
-import { allows } from '../access/scopes.ts';
-import type { App } from '../server/app.ts';
-import { clientGone } from '../server/client-gone.ts';
-import { answers, success } from '../server/envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   loginSchema,
   loginView,
@@ -21,7 +16,12 @@ import {
   sessionEntryView,
   sessionSchema,
   sessionView,
-} from '../views/session-view.ts';
+} from '../../capabilities/views/session-view.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf, starterOf } from '../server/caller.ts';
+import { clientGone } from '../server/client-gone.ts';
+import { answers, success } from '../server/envelope.ts';
 import { newIdFor } from './idempotency.ts';
 import type { RouteDeps } from './route-deps.ts';
 

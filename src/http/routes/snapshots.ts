@@ -3,14 +3,19 @@ import { z } from 'zod';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
 import { createPageContents } from '../../capabilities/snapshots/page-contents.ts';
 import { historyUrlOf } from '../../capabilities/snapshots/page-identity.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
+import {
+  sightingSchema,
+  sightingView,
+  snapshotSchema,
+  snapshotView,
+} from '../../capabilities/views/snapshot-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
-import { accountOf } from '../access/access.ts';
-import { mayReadPrivate, readableSnapshot } from '../access/readable-snapshot.ts';
+import { readableSnapshot } from '../access/readable-snapshot.ts';
 import type { App } from '../server/app.ts';
+import { accountOf, mayReadPrivate } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
-import { sightingSchema, sightingView, snapshotSchema, snapshotView } from '../views/snapshot-view.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const CONTENT_FORMATS = ['text', 'markdown', 'html', 'rawHtml'] as const;

@@ -1,15 +1,21 @@
 import { availableParallelism, freemem, hostname, loadavg, totalmem } from 'node:os';
 import { z } from 'zod';
+import {
+  foreignCursor,
+  listAnswer,
+  listSchema,
+  pagingFields,
+  unwrapCursor,
+} from '../../capabilities/views/list.ts';
 import { listSettings } from '../../core/config/setting-list.ts';
 import { ERRORS } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { LOG_LEVELS } from '../../core/observe/log-ring.ts';
 import { defined } from '../../lib/defined.ts';
-import { apiKeyOf } from '../access/access.ts';
 import { type DoctorFinding, type FolderSize, folderSizes } from '../health/system-parts.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { foreignCursor, listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const time = z.iso.datetime();

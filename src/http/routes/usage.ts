@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { noSuchAccount } from '../../capabilities/accounts/accounts.ts';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { usageSchema, usageView } from '../../capabilities/views/credit-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { dayOf } from '../../core/model/credits.ts';
 import { USAGE_GROUPS } from '../../core/ports/credit-store.ts';
-import { apiKeyOf } from '../access/access.ts';
-import { noSuchAccount } from '../access/accounts.ts';
 import type { App } from '../server/app.ts';
+import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { usageSchema, usageView } from '../views/credit-view.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { accountField, accountMeant } from './keys.ts';
 import type { RouteDeps } from './route-deps.ts';
 

@@ -1,19 +1,6 @@
 import { z } from 'zod';
 import { openVault } from '../../capabilities/sessions/vault.ts';
-import { mailRulesOf } from '../../capabilities/webhooks/mail-addresses.ts';
-import {
-  rotationRequestSchema,
-  webhookChangeSchema,
-  webhookRequestSchema,
-} from '../../capabilities/webhooks/webhook-request.ts';
-import { auditedWebhook, createWebhooks } from '../../capabilities/webhooks/webhooks.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { DeliveryId, WebhookId } from '../../core/model/ids.ts';
-import { DELIVERY_STATES } from '../../core/ports/webhook-store.ts';
-import { accountOf, apiKeyOf } from '../access/access.ts';
-import type { App } from '../server/app.ts';
-import { answers, success } from '../server/envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   changedWebhookSchema,
   changedWebhookView,
@@ -25,7 +12,20 @@ import {
   newWebhookView,
   webhookSchema,
   webhookView,
-} from '../views/webhook-view.ts';
+} from '../../capabilities/views/webhook-view.ts';
+import { mailRulesOf } from '../../capabilities/webhooks/mail-addresses.ts';
+import {
+  rotationRequestSchema,
+  webhookChangeSchema,
+  webhookRequestSchema,
+} from '../../capabilities/webhooks/webhook-request.ts';
+import { auditedWebhook, createWebhooks } from '../../capabilities/webhooks/webhooks.ts';
+import type { AuditAction } from '../../core/model/audit-actions.ts';
+import type { DeliveryId, WebhookId } from '../../core/model/ids.ts';
+import { DELIVERY_STATES } from '../../core/ports/webhook-store.ts';
+import type { App } from '../server/app.ts';
+import { accountOf, apiKeyOf } from '../server/caller.ts';
+import { answers, success } from '../server/envelope.ts';
 import { newIdFor } from './idempotency.ts';
 import type { RouteDeps } from './route-deps.ts';
 

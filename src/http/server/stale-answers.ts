@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isStoreAway } from '../health/store-watch.ts';
+import { isStoreAway } from '../../core/errors/scrapifie-error.ts';
 import type { App } from './app.ts';
 import { type AnswerKey, createRecentAnswers } from './recent-answers.ts';
 

@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { credentialAccessOf } from '../../../capabilities/accounts/api-key.ts';
+import { requireReadable } from '../../../capabilities/accounts/readable.ts';
 import type { Given } from '../../../capabilities/jobs/given.ts';
 import { parseRequest } from '../../../capabilities/jobs/invalid-request.ts';
 import { createPageContents, type PageContents } from '../../../capabilities/snapshots/page-contents.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Job, JobKind } from '../../../core/model/job.ts';
-import { apiKeyOf, requireReadable, starterOf } from '../../access/access.ts';
-import { credentialAccessOf } from '../../access/api-key.ts';
-import { mayReadPrivate } from '../../access/readable-snapshot.ts';
 import type { RouteDeps } from '../../routes/route-deps.ts';
+import { apiKeyOf, mayReadPrivate, starterOf } from '../../server/caller.ts';
 import { clientGone } from '../../server/client-gone.ts';
 import { Refusal } from './failure.ts';
 import type { StatusParts } from './view/job-status.ts';

@@ -3,8 +3,8 @@ import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
 import { invalidUrlsOf } from '../../../../capabilities/jobs/job-draft.ts';
 import { batchRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
 import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
-import { apiKeyOf } from '../../../access/access.ts';
 import type { App } from '../../../server/app.ts';
+import { apiKeyOf } from '../../../server/caller.ts';
 import { bodyOf, type FirecrawlDeps, givenBy, readFirst } from '../firecrawl-deps.ts';
 import {
   bodyFields,

@@ -1,8 +1,8 @@
 import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
 import { crawlRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
 import type { Job } from '../../../../core/model/job.ts';
-import { apiKeyOf } from '../../../access/access.ts';
 import type { App } from '../../../server/app.ts';
+import { apiKeyOf } from '../../../server/caller.ts';
 import { bodyOf, type FirecrawlDeps, givenBy, readFirst } from '../firecrawl-deps.ts';
 import { crawlBody, crawlRequestOf } from '../request/crawl-options.ts';
 import { derivedRequestOf, viewOf } from '../request/scrape-options.ts';

@@ -4,8 +4,8 @@ import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
 import type { ScrapeResult } from '../../../../capabilities/jobs/job-reader.ts';
 import { scrapeRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
 import type { Job } from '../../../../core/model/job.ts';
-import { apiKeyOf } from '../../../access/access.ts';
 import type { App } from '../../../server/app.ts';
+import { apiKeyOf } from '../../../server/caller.ts';
 import { bodyOf, type FirecrawlDeps, givenBy, jobOf, statusParts } from '../firecrawl-deps.ts';
 import {
   bodyFields,

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { allows } from '../../../../capabilities/accounts/scopes.ts';
 import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
 import { batchRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
 import { createSearches } from '../../../../capabilities/query/search/searches.ts';
 import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import { hostOf } from '../../../../crawl/frontier/host-name.ts';
-import { apiKeyOf } from '../../../access/access.ts';
-import { allows } from '../../../access/scopes.ts';
 import type { App } from '../../../server/app.ts';
+import { apiKeyOf } from '../../../server/caller.ts';
 import { clientGone } from '../../../server/client-gone.ts';
 import { bodyOf, type FirecrawlDeps, givenBy, statusParts } from '../firecrawl-deps.ts';
 import {

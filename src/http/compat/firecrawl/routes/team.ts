@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { creditsOf, dayOf, MOST_CREDITS, monthOf, startOfMonth } from '../../../../core/model/credits.ts';
 import type { UsageSum } from '../../../../core/ports/credit-store.ts';
-import { apiKeyOf } from '../../../access/access.ts';
 import type { App } from '../../../server/app.ts';
+import { apiKeyOf } from '../../../server/caller.ts';
 import type { FirecrawlDeps } from '../firecrawl-deps.ts';
 
 /** The answer for an account without a limit: clients expect a number. */

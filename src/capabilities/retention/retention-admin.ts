@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { accountAgeFields, retentionAgesOf } from '../../capabilities/jobs/retention-fields.ts';
-import { limitsOfAccount } from '../../capabilities/retention/installation-limits.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import { RETAINED_KINDS, type RetentionLimits, UNLIMITED_RETENTION } from '../../core/model/retention.ts';
 import type { AccountRetention } from '../../core/ports/account-deletion-store.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { type Actor, noSuchAccount } from './accounts.ts';
+import { type Actor, noSuchAccount } from '../accounts/accounts.ts';
+import { accountAgeFields, retentionAgesOf } from '../jobs/retention-fields.ts';
+import { limitsOfAccount } from './installation-limits.ts';
 
 const most = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullable().default(null);
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
 import type { Plans } from '../../core/config/plans.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type Account, type AccountLimits, CUSTOM_PLAN, NO_LIMITS } from '../../core/model/account.ts';
@@ -8,6 +7,7 @@ import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../core/model/id
 import type { ApiKey, NewKey } from '../../core/ports/api-key.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { AccountStore, Store } from '../../core/ports/store.ts';
+import { invalidRequest } from '../jobs/invalid-request.ts';
 import { newKey, newSecret } from './api-key.ts';
 
 /** Limits left out stay; null lifts one. */

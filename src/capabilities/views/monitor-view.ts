@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { ChangeData } from '../../capabilities/monitors/check-report.ts';
-import type { MonitorDetail, MonitorPreview } from '../../capabilities/monitors/monitors.ts';
-import { hideScheduledJob } from '../../capabilities/sessions/schedule-secrets.ts';
 import { CHANGE_KINDS, MONITOR_TARGETS } from '../../core/model/monitor.ts';
 import type { MonitorChange } from '../../core/ports/monitor-store.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
+import type { ChangeData } from '../monitors/check-report.ts';
+import type { MonitorDetail, MonitorPreview } from '../monitors/monitors.ts';
+import { hideScheduledJob } from '../sessions/schedule-secrets.ts';
 import { selfLinks } from './list.ts';
 
 const time = z.iso.datetime();

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { knownSnapshot } from '../../capabilities/compare/earlier-versions.ts';
-import type { PageVersion } from '../../capabilities/compare/page-version.ts';
-import { DIFF_MODES, type VersionDiff } from '../../capabilities/compare/version-diff.ts';
 import type { Snapshot } from '../../core/model/snapshot.ts';
 import { withoutBytes } from '../../extract/diff/page-comparison.ts';
+import { knownSnapshot } from '../compare/earlier-versions.ts';
+import type { PageVersion } from '../compare/page-version.ts';
+import { DIFF_MODES, type VersionDiff } from '../compare/version-diff.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 const sideSchema = z.object({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { LOGIN_METHODS, type LoginResult } from '../../capabilities/jobs/login.ts';
-import { CREDENTIAL_KINDS } from '../../capabilities/sessions/credential.ts';
-import { hasEnded, type Session } from '../../capabilities/sessions/session.ts';
 import { PROXY_TIERS } from '../../core/model/proxy.ts';
 import type { CredentialEntry, SessionEntry } from '../../core/ports/session-store.ts';
+import { LOGIN_METHODS, type LoginResult } from '../jobs/login.ts';
+import { CREDENTIAL_KINDS } from '../sessions/credential.ts';
+import { hasEnded, type Session } from '../sessions/session.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 /** The public fields of sessions and credentials: no cookie values, no stored data, no secrets. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { isStoreAway } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { ApiKey, FoundKey } from '../../core/ports/api-key.ts';
 import type { SignIn } from '../../core/ports/sign-in-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
-import { isStoreAway } from '../health/store-watch.ts';
 import { hashSecret, isUsable } from './api-key.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import { allows } from './scopes.ts';

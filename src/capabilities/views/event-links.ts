@@ -1,4 +1,4 @@
-import type { EventLinks } from '../../capabilities/events/stream-frames.ts';
+import type { EventLinks } from '../events/stream-frames.ts';
 import { jobLinks } from './job-view.ts';
 import { wrapCursor } from './list.ts';
 

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { NextTicks } from '../../capabilities/schedules/schedules.ts';
-import { hideScheduledJob } from '../../capabilities/sessions/schedule-secrets.ts';
 import { JOB_STATUSES } from '../../core/model/job.ts';
 import {
   CATCH_UPS,
@@ -10,6 +8,8 @@ import {
   SCHEDULED_KINDS,
   type Schedule,
 } from '../../core/model/schedule.ts';
+import type { NextTicks } from '../schedules/schedules.ts';
+import { hideScheduledJob } from '../sessions/schedule-secrets.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 const time = z.iso.datetime();

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { stopSentence } from '../../capabilities/jobs/rule-words.ts';
-import type { Waiting } from '../../capabilities/jobs/waiting.ts';
-import { hideSecrets } from '../../capabilities/sessions/secret-fields.ts';
 import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
 import { creditsOf } from '../../core/model/credits.ts';
 import { JOB_KINDS, JOB_STATUSES, type Job } from '../../core/model/job.ts';
 import { defined } from '../../lib/defined.ts';
+import { stopSentence } from '../jobs/rule-words.ts';
+import type { Waiting } from '../jobs/waiting.ts';
+import { hideSecrets } from '../sessions/secret-fields.ts';
 
 const time = z.iso.datetime();
 

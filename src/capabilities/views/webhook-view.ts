@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ChangedWebhook, WithSecret } from '../../capabilities/webhooks/webhooks.ts';
 import { pluginPart } from '../../core/config/plugin-part.ts';
 import {
   DELIVERY_STATES,
@@ -9,6 +8,7 @@ import {
   type StoredWebhook,
   WEBHOOK_FORMATS,
 } from '../../core/ports/webhook-store.ts';
+import type { ChangedWebhook, WithSecret } from '../webhooks/webhooks.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 /** The public fields of webhooks and deliveries: no secrets, no values of headers. */
