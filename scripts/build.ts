@@ -1,8 +1,9 @@
-// Compiles the sources into dist, which the npm package has in place of them. Of the declarations only those stay that
-// `exports` of package.json lead to: the others describe parts that no import reaches. The dashboard is built as well.
+// Compiles the sources into dist, which the npm package has in place of them, and copies the statements of the stores, which
+// stand in .sql files. Of the declarations only those stay that `exports` of package.json lead to: the others describe parts
+// that no import reaches. The dashboard is built as well.
 // Usage: node scripts/build.ts
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,6 +16,11 @@ rmSync(dist, { recursive: true, force: true });
 execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', join(root, 'tsconfig.build.json')], {
   stdio: 'inherit',
 });
+
+const source = join(root, 'src');
+for (const path of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+  if (path.endsWith('.sql')) cpSync(join(source, path), join(dist, path));
+}
 
 const reached = new Set(ENTRIES);
 for (const file of reached) {

@@ -14,7 +14,7 @@ import { openPostgresDraft } from '../drivers/store-postgres/postgres-draft.ts';
 import { openPostgresSnapshot } from '../drivers/store-postgres/postgres-snapshot.ts';
 import { POSTGRES_MIGRATIONS } from '../drivers/store-postgres/schema/migrations.ts';
 import { LOCK_FILE, lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
-import { SQLITE_MIGRATIONS } from '../drivers/store-sqlite/migrations.ts';
+import { SQLITE_MIGRATIONS } from '../drivers/store-sqlite/schema/migrations.ts';
 import { DRAFT_SUFFIX, openSqliteDraft, seededRows } from '../drivers/store-sqlite/sqlite-draft.ts';
 import { openSqliteSnapshot } from '../drivers/store-sqlite/sqlite-snapshot.ts';
 import type { BlobsPlace } from './open-blobs.ts';

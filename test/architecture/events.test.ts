@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventsTable, webhookEventsTable, withSection } from '../../scripts/docs.ts';
 import { EVENTS } from '../../src/core/model/event-types.ts';
-import { readSources } from './sources.ts';
+import { readSources, readSqlFiles } from './sources.ts';
 
 /** Names that stand where an event is written: in calls of the writers, in SQL, and in triggers. */
 const WRITTEN = [
@@ -13,13 +13,13 @@ const WRITTEN = [
   /\b(?:event|tell|end)\(\s*'([a-z]+\.[a-z_]+)'/g,
 ];
 const FAMILIES = [...new Set(Object.keys(EVENTS).map((type) => type.split('.')[0]))].join('|');
-/** Anything that looks like an event of a family that has some, in the stores. */
-const NAMED = new RegExp(`'((?:${FAMILIES})\\.[a-z_]+)'`, 'g');
+/** Anything that looks like an event of a family that has some, in the stores, and is no name of a file. */
+const NAMED = new RegExp(`'((?:${FAMILIES})\\.(?!sql')[a-z_]+)'`, 'g');
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('the registry of events', () => {
-  const sources = readSources();
+  const sources = [...readSources(), ...readSqlFiles()];
   const found = new Map<string, string>();
   for (const { path, text } of sources) {
     // Messages of the bus are no events.

@@ -56,6 +56,15 @@ export function readSources(): readonly SourceFile[] {
     .sort((a, b) => a.path.localeCompare(b.path));
 }
 
+/** The .sql files of src, of which the schemas of the stores consist, with their comments. */
+export function readSqlFiles(): readonly Pick<SourceFile, 'path' | 'text'>[] {
+  const root = fileURLToPath(new URL('../../src', import.meta.url));
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.sql'))
+    .map((path) => ({ path: path.split(sep).join('/'), text: readFileSync(join(root, path), 'utf8') }))
+    .sort((a, b) => a.path.localeCompare(b.path));
+}
+
 /** The code without comments, and with what stands in quotes emptied, so that words in prose do not count. */
 export function bareCode(text: string): string {
   return text.replace(

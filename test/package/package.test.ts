@@ -29,7 +29,7 @@ const NOBODY = 65_534;
 const KEY = 'key-of-the-package-0123456789abcdef';
 /** What the package may have; a test, a fixture or a source map in it would be of no use to anyone. */
 const EXPECTED =
-  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|(?:CHANGELOG|CONTRIBUTING|SECURITY)\.md|bench\/results\/latest\.md|docs\/.*\.(?:md|svg|png|css|js)|sdk\/\w+\/README\.md|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts)|dashboard\/dist\/(?:index\.html|[\w-]+\.(?:js|svg)|assets\/[\w.-]+\.(?:js|css|woff2|svg|png)))$/;
+  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|(?:CHANGELOG|CONTRIBUTING|SECURITY)\.md|bench\/results\/latest\.md|docs\/.*\.(?:md|svg|png|css|js)|sdk\/\w+\/README\.md|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|sql|d\.ts)|dashboard\/dist\/(?:index\.html|[\w-]+\.(?:js|svg)|assets\/[\w.-]+\.(?:js|css|woff2|svg|png)))$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-package-'));
 /** Its name has spaces, as folders of users do. */
@@ -134,6 +134,10 @@ describe('the npm package', () => {
     const { paths } = packed;
     expect(paths.filter((path) => !EXPECTED.test(path))).toEqual([]);
     expect(paths).toContain('dist/main.js');
+    const statements = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.sql'),
+    );
+    expect(paths).toEqual(expect.arrayContaining(statements.map((path) => `dist/${path}`)));
     expect(paths).toContain('dashboard/dist/index.html');
     expect(packed.size).toBeLessThan(MOST_BYTES);
   });

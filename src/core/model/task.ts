@@ -27,9 +27,11 @@ export const TASK_STATES = [
 export type TaskState = (typeof TASK_STATES)[number];
 
 /** page: fetch and extract. sitemap: fetch and read URLs from it. site: find a site's sitemaps from its robots.txt. */
-export type TaskKind = 'page' | 'sitemap' | 'site';
+export const TASK_KINDS = ['page', 'sitemap', 'site'] as const;
+export type TaskKind = (typeof TASK_KINDS)[number];
 
-export type FoundBy = 'seed' | 'link' | 'sitemap' | 'redirect' | 'canonical' | 'robots';
+export const FOUND_BY = ['seed', 'link', 'sitemap', 'redirect', 'canonical', 'robots'] as const;
+export type FoundBy = (typeof FOUND_BY)[number];
 
 /**
  * Rules that speak of the way to a URL and not of the URL: when another way leads there that they do not object to,

@@ -2,14 +2,6 @@ import type { HostId, JobSeq } from '../../core/model/ids.ts';
 import { HELD_HOSTS, heldMs, isResting } from '../store-rows/bounded-claims.ts';
 import type { SqliteDatabase } from './database.ts';
 
-/** The account whose tasks were last held back on a host, and until when the host need not be offered for them. */
-export const SQLITE_PLACE_TABLES = `
-  CREATE INDEX accounts_bounded ON accounts (id) WHERE concurrent_pages IS NOT NULL OR disabled_at IS NOT NULL;
-  ALTER TABLE hosts ADD COLUMN held_for TEXT;
-  ALTER TABLE hosts ADD COLUMN held_until INTEGER;
-  CREATE INDEX hosts_held ON hosts (held_for, held_until) WHERE held_for IS NOT NULL;
-`;
-
 /** Places of accounts within one claim: how many more pages each may have under way. */
 export interface AccountPlaces {
   /** False when the account has none left for this host. */

@@ -1,9 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AuditEntry, verifyAudit } from '../../core/model/audit-chain.ts';
 import { createSqliteAuditStore } from './audit.ts';
-import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
-import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
-import { SQLITE_MIGRATIONS } from './migrations.ts';
+import { openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { migrateSqlite } from './migrate.ts';
 
 function open(): SqliteDatabase {
   const database = openSqliteDatabase(':memory:');
@@ -45,29 +44,5 @@ describe('the audit log in SQLite', () => {
     createSqliteAuditStore(database).audit([entryOf(1), entryOf(2)]);
     expect(() => database.exec(sql)).toThrow();
     expect(await verdictOf(database)).toMatchObject({ count: 2, fault: null });
-  });
-
-  it('takes over the entries of earlier versions, as a chain', async () => {
-    const database = open();
-    const at = SQLITE_MIGRATIONS.indexOf(SQLITE_AUDIT_TABLES);
-    for (const migration of SQLITE_MIGRATIONS.slice(0, at)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${at}`);
-    for (const n of [1, 2, 3]) {
-      const { actor, action, target, details } = entryOf(n);
-      database.run(
-        'INSERT INTO audit (id, at, actor, action, target, details) VALUES (?, ?, ?, ?, ?, ?)',
-        n * 10,
-        n,
-        actor,
-        action,
-        target,
-        JSON.stringify(details),
-      );
-    }
-    migrateSqlite(database);
-    createSqliteAuditStore(database).audit([entryOf(4)]);
-    expect(await verdictOf(database)).toMatchObject({ count: 4, fault: null });
-    const { items } = createSqliteAuditStore(database).listAudit({ order: 'oldest', limit: 9 });
-    expect(items).toMatchObject([1, 2, 3, 4].map(entryOf));
   });
 });

@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
-import { SQLITE_MIGRATIONS } from './migrations.ts';
+import { openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { SQLITE_MIGRATIONS } from './schema/migrations.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
 const NEWEST = SQLITE_MIGRATIONS.length;
@@ -39,8 +39,6 @@ const codeOf = (action: () => unknown): string => {
   }
 };
 const versionOf = (database: SqliteDatabase) => database.get('PRAGMA user_version')?.user_version;
-const tablesOf = (database: SqliteDatabase) =>
-  Number(database.get(`SELECT count(*) AS n FROM sqlite_master WHERE type = 'table'`)?.n);
 
 /** A file of the right kind whose pages were overwritten. */
 function damagedFile(): string {
@@ -121,71 +119,6 @@ describe('running statements', () => {
     expect(database.run('INSERT INTO a VALUES (?), (?)', 1, 2)).toBe(2);
     expect(database.run('UPDATE a SET x = 3 WHERE x = 1')).toBe(1);
     expect(database.all('SELECT x FROM a ORDER BY x').map(({ x }) => x)).toEqual([2, 3]);
-  });
-});
-
-describe('migrating', () => {
-  it('brings an empty file up to date, and the second time does nothing', () => {
-    const database = open();
-    expect(migrateSqlite(database)).toEqual({ from: 0, to: NEWEST });
-    expect(migrateSqlite(database)).toEqual({ from: NEWEST, to: NEWEST });
-    expect(versionOf(database)).toBe(NEWEST);
-  });
-
-  it('by two connections at once happens once', () => {
-    const path = join(folder(), 'shared.db');
-    const [one, other] = [open(path), open(path)];
-    expect([migrateSqlite(one).from, migrateSqlite(other).from]).toEqual([0, NEWEST]);
-  });
-
-  it('refuses a file of a newer program and leaves it alone', () => {
-    const path = join(folder(), 'newer.db');
-    const database = open(path);
-    migrateSqlite(database);
-    database.exec(`PRAGMA user_version = ${NEWEST + 1}`);
-    const tables = tablesOf(database);
-    expect(codeOf(() => migrateSqlite(database))).toBe('SCHEMA_TOO_NEW');
-    expect([versionOf(database), tablesOf(database)]).toEqual([NEWEST + 1, tables]);
-    // Not in the middle of a transaction either: others can write.
-    database.exec('BEGIN IMMEDIATE; ROLLBACK');
-  });
-
-  it('on a disk that is full happens not at all, and says so', () => {
-    const database = open();
-    database.exec('PRAGMA max_page_count = 3');
-    expect(codeOf(() => migrateSqlite(database))).toBe('DISK_FULL');
-    expect([versionOf(database), tablesOf(database)]).toEqual([0, 0]);
-    database.exec('PRAGMA max_page_count = 100000');
-    expect(migrateSqlite(database)).toEqual({ from: 0, to: NEWEST });
-  });
-
-  it('gives tasks that an earlier program left without a host the row of their host, ready to be fetched', () => {
-    const database = open();
-    // As an earlier program opened it.
-    database.exec('PRAGMA foreign_keys = OFF');
-    for (const migration of SQLITE_MIGRATIONS.slice(0, 2)) database.exec(migration);
-    database.exec(`PRAGMA user_version = 2;
-      INSERT INTO jobs (id, account_id, kind, status, options, seeds, created_at)
-        VALUES ('j', 'default', 'batch', 'queued', '{}', '[]', 0);
-      INSERT INTO hosts (key, rank) VALUES ('known.test', 9);`);
-    const urls = ['https://a.test:8443/x', 'http://known.test/?q=http://b.test/', 'https://b.test'];
-    for (const [at, url] of urls.entries()) {
-      database.run(
-        `INSERT INTO tasks (job_seq, host_id, kind, state, rank, depth, found_by, url_key, url, created_at)
-           VALUES (1, ?, 'page', 'ready', 0, 0, 'seed', ?, ?, 0)`,
-        2 + at,
-        url,
-        url,
-      );
-    }
-    migrateSqlite(database);
-    const rows = database.all(
-      'SELECT t.url, h.key, h.next_at FROM tasks t JOIN hosts h ON h.id = t.host_id ORDER BY t.id',
-    );
-    const hosts = ['a.test:8443', 'known.test', 'b.test'];
-    expect(rows).toEqual(urls.map((url, at) => ({ url, key: hosts[at], next_at: 0 })));
-    expect(database.all('PRAGMA foreign_key_check')).toEqual([]);
-    expect(database.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' });
   });
 });
 

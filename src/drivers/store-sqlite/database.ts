@@ -1,11 +1,10 @@
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { makePrivateFile } from '../../core/config/private-files.ts';
 import type { ErrorCode } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Incarnation } from '../../core/model/ids.ts';
 import { requireDatabase, requireSchema, requireSound } from './integrity-check.ts';
-import { SQLITE_MIGRATIONS } from './migrations.ts';
 import { type IgnoredTail, requireIntactLog } from './wal-check.ts';
 
 export type SqliteRow = Record<string, SQLInputValue>;
@@ -46,8 +45,7 @@ export function openSqliteDatabase(
     const ignored = requireIntactLog(path);
     if (ignored !== null) onIgnored(ignoredTail(path, ignored));
     makePrivateFile(path);
-    // Without the defensive mode: a migration adds references to tables where they stand, see SQLITE_MIGRATIONS.
-    const opened = new DatabaseSync(path, { timeout: 10_000, defensive: false });
+    const opened = new DatabaseSync(path, { timeout: 10_000 });
     requireSound(opened, path);
     requireSchema(opened, path, traces);
     opened.exec(`
@@ -59,8 +57,6 @@ export function openSqliteDatabase(
       PRAGMA journal_size_limit = 67108864;
       PRAGMA foreign_keys = ON;
     `);
-    // For the migration that chains the audit log.
-    opened.function('sha256', { deterministic: true }, (text) => hash('sha256', String(text), 'hex'));
     return opened;
   });
   // The SQL texts are constants of this driver, so the map is bounded by the source code.
@@ -91,34 +87,6 @@ export function openSqliteDatabase(
     exec: (sql) => translate(path, () => connection.exec(sql)),
     close: () => connection.close(),
   };
-}
-
-/** Applies the missing migrations, up to `newest`. The version is stored in the file, so that a copy has it too. */
-export function migrateSqlite(
-  database: SqliteDatabase,
-  newest: number = SQLITE_MIGRATIONS.length,
-): { from: number; to: number } {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const from = Number(database.get('PRAGMA user_version')?.user_version ?? 0);
-    if (from > newest) {
-      throw new ScrapifieError(
-        'SCHEMA_TOO_NEW',
-        `The database has schema ${from}, this program knows ${newest}. Upgrade Scrapifie.`,
-      );
-    }
-    for (const migration of SQLITE_MIGRATIONS.slice(from, newest)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${newest}`);
-    database.exec('COMMIT');
-    return { from, to: newest };
-  } catch (error) {
-    try {
-      database.exec('ROLLBACK');
-    } catch {
-      // SQLite has rolled back by itself already (a full disk does that).
-    }
-    throw error;
-  }
 }
 
 /**

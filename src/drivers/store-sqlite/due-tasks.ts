@@ -3,18 +3,6 @@ import { lineOf, type Turns, turnsAfter } from '../../core/model/turns.ts';
 import { SQL_LINE } from '../store-rows/lines.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 
-/**
- * Ready tasks are found by account, by line (the single scrapes of an account, or one of its other jobs) and by rank, so that
- * whose turn it is costs a look at the index for each account and line that is passed, however many tasks these have.
- */
-export const SQLITE_TURN_TABLES = `
-  ALTER TABLE tasks ADD COLUMN account_id TEXT NOT NULL DEFAULT '';
-  UPDATE tasks SET account_id = coalesce((SELECT account_id FROM jobs WHERE seq = tasks.job_seq), '')
-    WHERE state IN ('ready', 'waiting', 'claimed');
-  CREATE INDEX tasks_turns ON tasks (host_id, account_id, (${SQL_LINE}), rank, id) WHERE state = 'ready';
-  DROP INDEX tasks_ready;
-`;
-
 /** The ready tasks of a host in the order of their turns. */
 export interface DueTasks {
   /** The next rows, as many as may be claimed at once, without those of the jobs; empty when there are none. */

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { ignoredTail } from './database.ts';
-import { SQLITE_MIGRATIONS } from './migrations.ts';
+import { SQLITE_MIGRATIONS } from './schema/migrations.ts';
 import { requireIntactLog } from './wal-check.ts';
 
 /** Reads the version of the schema without opening the database for writing. Returns version 0 for a file that is no database. */

@@ -10,8 +10,9 @@ import {
   sqliteRows,
   sqliteTables,
 } from './copied-tables.ts';
-import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
-import { SQLITE_MIGRATIONS } from './migrations.ts';
+import { openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { migrateSqlite } from './migrate.ts';
+import { SQLITE_MIGRATIONS } from './schema/migrations.ts';
 
 /** Beside the database: it takes its name when it is complete. */
 export const DRAFT_SUFFIX = '.draft';
@@ -41,7 +42,7 @@ export async function openSqliteDraft(path: string, schema: SchemaVersions): Pro
     isOpen = false;
   };
   try {
-    migrateSqlite(database, schema.sqlite);
+    migrateSqlite(database, SQLITE_MIGRATIONS.slice(0, schema.sqlite));
     // Rows come in the order of the other store: references are checked when all are there.
     database.exec('PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE');
     const triggers = dropTriggers(database);

@@ -2,7 +2,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { StoreSnapshot } from '../../core/ports/store-copy.ts';
 import { sqliteReferences, sqliteRows, sqliteTables } from './copied-tables.ts';
 import { openSqliteDatabase } from './database.ts';
-import { SQLITE_MIGRATIONS } from './migrations.ts';
+import { SQLITE_MIGRATIONS } from './schema/migrations.ts';
 
 export interface SqliteSnapshotOptions {
   readonly path: string;

@@ -9,7 +9,7 @@ import { createSqliteAccountDeletionStore } from './account-deletion.ts';
 import { createSqliteAccountStore } from './accounts.ts';
 import { createSqliteAnswerStore } from './answers.ts';
 import { createSqliteCreditStore } from './credits.ts';
-import { checkpointSqlite, migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { checkpointSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteEventStore } from './events.ts';
 import { createSqliteExportStore } from './exports.ts';
@@ -25,6 +25,7 @@ import {
   type ThreadMethod,
   type ThreadPlace,
 } from './messages.ts';
+import { migrateSqlite } from './migrate.ts';
 import { createSqliteMonitorStore } from './monitors.ts';
 import { createSqliteOwnerRequestStore } from './owner-requests.ts';
 import { createSqliteReaderStore } from './readers.ts';

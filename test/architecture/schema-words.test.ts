@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { NO_HASH } from '../../src/core/model/audit-chain.ts';
+import { READER_OPTIONS } from '../../src/core/model/derived.ts';
+import { JOB_KINDS, JOB_STATUSES } from '../../src/core/model/job.ts';
+import { RUN_STATUSES } from '../../src/core/model/schedule.ts';
+import { FOUND_BY, TASK_KINDS, TASK_STATES } from '../../src/core/model/task.ts';
+import { DELIVERY_STATES } from '../../src/core/ports/webhook-store.ts';
+import { DELETED_ACCOUNT } from '../../src/drivers/store-rows/expiry.ts';
+import { SQL_LINE } from '../../src/drivers/store-rows/lines.ts';
+import { readSqlFiles } from './sources.ts';
+
+/** The schema of a database as it is written in its .sql files, without comments. */
+const readSchema = (store: string): string =>
+  readSqlFiles()
+    .filter(({ path }) => path.startsWith(`drivers/${store}/schema/`))
+    .map(({ text }) => text.replaceAll(/--.*$/gm, ''))
+    .join('\n');
+
+/** The words that each of these columns may have, in whichever table it is. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  // A commit also says that a task has moved to another host.
+  state: [...TASK_STATES, ...DELIVERY_STATES, 'moved'],
+  becomes: TASK_STATES,
+  kind: [...TASK_KINDS, ...JOB_KINDS],
+  status: [...JOB_STATUSES, ...RUN_STATUSES],
+  found_by: FOUND_BY,
+};
+
+/** Each word that the schema compares one of the columns with or sets it to, as `column word`. */
+function wordsIn(schema: string): string[] {
+  const columns = Object.keys(WORDS).join('|');
+  const use = new RegExp(
+    `\\b(?:p_)?(${columns})\\s*(?:=|<>|(?:NOT )?IN|CASE\\s+WHEN)\\s*(\\([^)]*\\)|'[^']*')`,
+    'g',
+  );
+  return [...schema.matchAll(use)].flatMap(([, column = '', right = '']) =>
+    [...right.matchAll(/'([^']*)'/g)].map(([, word]) => `${column} ${word}`),
+  );
+}
+
+describe.each(['store-sqlite'])('the schema of %s', (store) => {
+  const schema = readSchema(store);
+
+  it('knows no word of a closed list that the registries lack', () => {
+    const words = wordsIn(schema);
+    expect(words).toContain('state ready');
+    const known = new Set(
+      Object.entries(WORDS).flatMap(([column, list]) => list.map((word) => `${column} ${word}`)),
+    );
+    expect(words.filter((word) => !known.has(word))).toEqual([]);
+  });
+
+  it('has a row for each reader of events, with its option', () => {
+    const [, rows = ''] = /INSERT INTO readers \(name, option\) VALUES([^;]*);/.exec(schema) ?? [];
+    const found = [...rows.matchAll(/\('(\w+)', '(\w+)'\)/g)].map(([, name, option]) => [name, option]);
+    expect(Object.fromEntries(found)).toEqual(READER_OPTIONS);
+  });
+
+  it('has the account of deleted jobs, the beginning of the audit chain, and the lines of tasks as the program has them', () => {
+    expect(schema).toContain(`('${DELETED_ACCOUNT}', '${DELETED_ACCOUNT}', 0)`);
+    expect(schema).toContain(`VALUES (1, 0, '${NO_HASH}')`);
+    expect(schema).toContain(`tasks_turns ON tasks (host_id, account_id, (${SQL_LINE}), rank, id)`);
+  });
+});
