@@ -32,7 +32,7 @@ function isWithin(asked: string, place: string): boolean {
     const [inner, outer] = [resolve(asked), resolve(place)];
     return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : `${outer}${sep}`);
   }
-  if (asked.split('/').some((part) => part === '../..' || part === '.')) return false;
+  if (asked.split('/').some((part) => part === '..' || part === '.')) return false;
   const [inner, outer] = [asked, place].map((url) => `${url.replace(/\/+$/, '')}/`) as [string, string];
   return inner.startsWith(outer);
 }

@@ -168,7 +168,7 @@ function readTrust(environment: NodeJS.ProcessEnv): Hashes {
 /** Whole or not at all, since commands read it at any time. */
 function writeTrust(environment: NodeJS.ProcessEnv, files: Hashes): void {
   const path = trustPath(environment);
-  makeFolder(join(path, '../..'));
+  makeFolder(join(path, '..'));
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     writeFileSync(draft, `${JSON.stringify({ files }, null, 2)}\n`, { mode: PRIVATE_FILE, flag: 'wx' });

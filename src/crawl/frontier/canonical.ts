@@ -211,7 +211,7 @@ function canonicalPath(url: URL): string {
   if (!path.includes(';')) return path;
   const stripped = path.replace(PATH_SESSIONS, '');
   if (stripped === path) return path;
-  // What stood before the session id may be `../..`, which the parser must see again.
+  // What stood before the session id may be `..`, which the parser must see again.
   url.pathname = stripped;
   return normalizeEscapes(url.pathname);
 }
