@@ -1,11 +1,11 @@
 // Structures of a page of which a part is missing in its content.
 import { repeatsOf } from '../../src/extract/content/decide/choose-blocks.ts';
 import { decideBlocks } from '../../src/extract/content/decide/decide-blocks.ts';
-import { keepNodes } from '../../src/extract/content/decide/keep-nodes.ts';
+import { keepNodes } from '../../src/extract/content/extract-content.ts';
 import { ELEMENT_FLAG } from '../../src/extract/content/features/element-flags.ts';
 import { gatherEvidence } from '../../src/extract/content/features/evidence.ts';
 import type { ContentModel } from '../../src/extract/content/model/model.ts';
-import { TAG } from '../../src/extract/html/tag.ts';
+import { TAG } from '../../src/extract/html/names.ts';
 import type { PageTree } from '../../src/extract/tree/page-tree.ts';
 import { quantile } from '../sample.ts';
 

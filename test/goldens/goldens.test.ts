@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
-import { extractTyped } from '../../src/extract/types/extract-typed.ts';
-import { TYPE_NAMES, type TypeName } from '../../src/extract/types/registry.ts';
+import { extractTyped, TYPE_NAMES, type TypeName } from '../../src/extract/types/extract-typed.ts';
 
 /**
  * Pages that imitate the main shop and site systems, and what is read from them. A page's first line holds its address

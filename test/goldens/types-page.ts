@@ -1,7 +1,6 @@
 import { TRUST } from '../../src/extract/types/draft.ts';
-import { LEAST_PROBABILITY } from '../../src/extract/types/extract-typed.ts';
+import { LEAST_PROBABILITY, TYPE_NAMES, TYPES } from '../../src/extract/types/extract-typed.ts';
 import { SOURCES } from '../../src/extract/types/field.ts';
-import { TYPE_NAMES, TYPES } from '../../src/extract/types/registry.ts';
 
 const INTRODUCTION = `# Types
 

@@ -3,9 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { structuredView } from '../../src/extract/structured/structured-view.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
-import { extractTyped, type TypedResult } from '../../src/extract/types/extract-typed.ts';
+import {
+  extractTyped,
+  TYPE_NAMES,
+  TYPES,
+  type TypedResult,
+  type TypeName,
+} from '../../src/extract/types/extract-typed.ts';
 import { type FieldKind, SOURCES } from '../../src/extract/types/field.ts';
-import { TYPE_NAMES, TYPES, type TypeName } from '../../src/extract/types/registry.ts';
 import { typesPage } from './types-page.ts';
 
 const PAGES = new URL('pages/', import.meta.url);

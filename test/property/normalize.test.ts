@@ -1,18 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAvailability } from '../../src/extract/values/availability.ts';
-import { parseBoolean } from '../../src/extract/values/boolean.ts';
+import { parseEmail, parsePhone } from '../../src/extract/values/contact.ts';
 import { parseDate } from '../../src/extract/values/date/date.ts';
 import { parseDuration } from '../../src/extract/values/duration.ts';
-import { parseEmail } from '../../src/extract/values/email.ts';
-import { parseGtin } from '../../src/extract/values/gtin.ts';
+import { parseLocation } from '../../src/extract/values/location.ts';
 import { parseNumber } from '../../src/extract/values/number.ts';
-import { parsePhone } from '../../src/extract/values/phone.ts';
-import { parseLocation } from '../../src/extract/values/place/location.ts';
-import { CURRENCIES } from '../../src/extract/values/price/currency-table.ts';
+import { normalizeUrl, parseBoolean, parseGtin } from '../../src/extract/values/plain-values.ts';
+import { CURRENCIES } from '../../src/extract/values/price/currencies.ts';
 import { parsePrice } from '../../src/extract/values/price/price.ts';
 import { normalizeText } from '../../src/extract/values/text.ts';
-import { normalizeUrl } from '../../src/extract/values/url.ts';
 
 const FETCHED_AT = Date.UTC(2026, 8, 1, 12);
 

@@ -13,8 +13,8 @@ import type {
 } from '../../src/extract/rules/css/selector.ts';
 import { compileJsonPath } from '../../src/extract/rules/jsonpath/jsonpath.ts';
 import { compileRegex } from '../../src/extract/rules/regex.ts';
-import { RuleSyntaxError } from '../../src/extract/rules/rule-problem.ts';
 import { VALUE_TYPES } from '../../src/extract/rules/rule-schema.ts';
+import { RuleSyntaxError } from '../../src/extract/rules/rule-text.ts';
 import { countingBudget, htmlPage, indexOf } from '../../src/extract/rules/rules.fixture.ts';
 import { compileXPath } from '../../src/extract/rules/xpath/xpath.ts';
 import { type PageTree, RAW_TEXT } from '../../src/extract/tree/page-tree.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { treeOf } from '../../src/extract/tree/tree-builder.ts';
-import { extractTyped, type TypedResult } from '../../src/extract/types/extract-typed.ts';
-import { TYPE_NAMES, TYPES } from '../../src/extract/types/registry.ts';
+import { extractTyped, TYPE_NAMES, TYPES, type TypedResult } from '../../src/extract/types/extract-typed.ts';
 
 /** Records as a scrape with `extract: {type}` reads them: from the markup of a page to the normalized value. */
 const FETCHED_AT = Date.UTC(2026, 8, 1, 12);

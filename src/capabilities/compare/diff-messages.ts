@@ -1,8 +1,8 @@
+import type { ComparisonOptions, PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { HtmlDiff } from '../../extract/diff/html-diff.ts';
 import type { HtmlDocument } from '../../extract/diff/html-document.ts';
 import type { JsonDiff } from '../../extract/diff/json-diff.ts';
-import type { ComparisonOptions, PageComparison } from '../../extract/diff/page-comparison.ts';
 import type { PageView, WatchedPage } from '../../extract/diff/watched-page.ts';
 
 /** What the thread can be asked, and what it answers. */

@@ -1,11 +1,11 @@
+import { type ComparisonOptions, NO_CHANGE, type PageComparison } from '../../extract/diff/compare-pages.ts';
 import { DEFAULT_FIELDS, type DiffRules } from '../../extract/diff/diff-rules.ts';
 import {
-  type ComparisonOptions,
-  NO_CHANGE,
-  type PageComparison,
-} from '../../extract/diff/page-comparison.ts';
-import { changedFields, watchFields } from '../../extract/diff/watched-fields.ts';
-import type { PageView, WatchedPage } from '../../extract/diff/watched-page.ts';
+  changedFields,
+  type PageView,
+  type WatchedPage,
+  watchFields,
+} from '../../extract/diff/watched-page.ts';
 import type { DiffLane } from './diff-lane.ts';
 import { loadView, type PageVersion, type StoredBytes } from './page-version.ts';
 

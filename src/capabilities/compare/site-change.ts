@@ -1,5 +1,5 @@
 import type { TaskId } from '../../core/model/ids.ts';
-import type { PageComparison } from '../../extract/diff/page-comparison.ts';
+import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { PictureSummary } from '../../extract/diff/picture-diff.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { PageComparison, TextChange } from '../../extract/diff/compare-pages.ts';
 import { DEFAULT_RULES, type DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { FieldChange } from '../../extract/diff/field-diff.ts';
 import type { HtmlDiff } from '../../extract/diff/html-diff.ts';
 import type { JsonDiff } from '../../extract/diff/json-diff.ts';
-import type { PageComparison, TextChange } from '../../extract/diff/page-comparison.ts';
 import type { PictureDiff } from '../../extract/diff/picture-diff.ts';
 import { NO_TEXT_DIFF, type TextDiff } from '../../extract/diff/text-diff.ts';
 import type { DiffLane } from './diff-lane.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pluginPart } from '../../core/config/plugin-part.ts';
 import { compileExtractionRules } from '../../extract/rules/compile-rules.ts';
-import { addRegexExcess, MAX_REGEX_EXCESS, type RegexExcess } from '../../extract/rules/regex-size.ts';
+import { addRegexExcess, MAX_REGEX_EXCESS, type RegexExcess } from '../../extract/rules/regex.ts';
 import { EXTRACT_TYPES } from './extract-types.ts';
 
 const MOST_CHARS = 200_000;

@@ -1,4 +1,4 @@
-import type { TypeName } from '../../extract/types/registry.ts';
+import type { TypeName } from '../../extract/types/extract-typed.ts';
 
 /** Names only, so that validating a request does not load the extractors. */
 const TYPES: Readonly<Record<'auto' | TypeName, true>> = {

@@ -3,8 +3,7 @@ import type { PartOptions } from '../../core/model/extraction.ts';
 import type { PageOption } from '../../core/model/page-option.ts';
 import { PDF_LIMITS } from '../../extract/documents/document-limits.ts';
 import { compileSelector } from '../../extract/rules/css/compile-selector.ts';
-import { RULE_LIMITS } from '../../extract/rules/rule-limits.ts';
-import { RuleSyntaxError } from '../../extract/rules/rule-problem.ts';
+import { RULE_LIMITS, RuleSyntaxError } from '../../extract/rules/rule-text.ts';
 
 const MOST_SELECTORS = 50;
 

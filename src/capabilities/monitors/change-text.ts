@@ -1,6 +1,6 @@
 import type { ChangeKind } from '../../core/model/monitor.ts';
+import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { FieldChange } from '../../extract/diff/field-diff.ts';
-import type { PageComparison } from '../../extract/diff/page-comparison.ts';
 import type { TextSegment } from '../../extract/diff/text-diff.ts';
 import { describeShare } from '../../lib/human-units.ts';
 

@@ -4,7 +4,7 @@ import type { Job } from '../../core/model/job.ts';
 import { CHANGE_KINDS, type ChangeKind, type Monitor } from '../../core/model/monitor.ts';
 import type { NewEvent } from '../../core/ports/event-store.ts';
 import type { NewMonitorChange } from '../../core/ports/monitor-store.ts';
-import type { PageComparison } from '../../extract/diff/page-comparison.ts';
+import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import { boundedComparison, changeSentence } from './change-text.ts';
 import type { PageChange } from './decide-change.ts';
 

@@ -1,6 +1,6 @@
 import type { ChangeRules, PageState } from '../../core/model/monitor.ts';
+import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
-import type { PageComparison } from '../../extract/diff/page-comparison.ts';
 import { createThreadLane, type ThreadLane, type ThreadLaneOptions } from '../compare/thread-lane.ts';
 import type { Decision, Observation } from './decide-change.ts';
 

@@ -5,8 +5,8 @@ import type { Monitor, PageState } from '../../core/model/monitor.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { MonitorCheck } from '../../core/ports/monitor-store.ts';
 import type { Store } from '../../core/ports/store.ts';
+import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
-import type { PageComparison } from '../../extract/diff/page-comparison.ts';
 import type { WatchedPage } from '../../extract/diff/watched-page.ts';
 import { isComparable, type ReadPage, readPage } from '../compare/read-page.ts';
 import {

@@ -1,7 +1,6 @@
-import { compareWatched } from '../../extract/diff/compare-pages.ts';
+import { compareWatched, type PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { PageFields } from '../../extract/diff/field-diff.ts';
-import type { PageComparison } from '../../extract/diff/page-comparison.ts';
 import type { WatchedPage, WatchedText } from '../../extract/diff/watched-page.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Snapshot } from '../../core/model/snapshot.ts';
-import { withoutBytes } from '../../extract/diff/page-comparison.ts';
+import { withoutBytes } from '../../extract/diff/compare-pages.ts';
 import { knownSnapshot } from '../compare/earlier-versions.ts';
 import type { PageVersion } from '../compare/page-version.ts';
 import { DIFF_MODES, type VersionDiff } from '../compare/version-diff.ts';

@@ -2,8 +2,7 @@ import { extractFull, type FullExtraction, type FullOptions } from '../../extrac
 import { compileParts } from '../../extract/full/page-parts.ts';
 import { compileExtractionRules } from '../../extract/rules/compile-rules.ts';
 import { contentKindOf } from '../../extract/scan/content-kind.ts';
-import type { TypeSpecs } from '../../extract/types/extract-typed.ts';
-import { TYPES } from '../../extract/types/registry.ts';
+import { TYPES, type TypeSpecs } from '../../extract/types/extract-typed.ts';
 import { decodeText } from '../../fetch/charset.ts';
 import { defined } from '../../lib/defined.ts';
 import type { ReadOptions, ReadRequest } from './page-reading.ts';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { comparePages } from './compare-pages.ts';
+import { changedNames, comparePages } from './compare-pages.ts';
 import { compileDiffRules, type DiffRules, diffRulesSchema } from './diff-rules.ts';
 import type { PageFields } from './field-diff.ts';
-import { changedNames } from './page-comparison.ts';
 import { fingerprintOf, type PageView, watchPage } from './watched-page.ts';
 
 const now = () => 0;

@@ -1,9 +1,48 @@
 import type { CompiledDiffRules } from './diff-rules.ts';
-import type { ComparisonOptions, PageComparison, TextChange } from './page-comparison.ts';
-import { diffPictures, type PictureDiff } from './picture-diff.ts';
-import { diffText } from './text-diff.ts';
-import { changedFields } from './watched-fields.ts';
-import { type PageView, type WatchedPage, type WatchedText, watchPage } from './watched-page.ts';
+import type { FieldChange } from './field-diff.ts';
+import { diffPictures, type PictureDiff, type PictureSummary } from './picture-diff.ts';
+import { diffText, type TextDiff, type TextDiffOptions } from './text-diff.ts';
+import {
+  changedFields,
+  type PageView,
+  type WatchedPage,
+  type WatchedText,
+  watchPage,
+} from './watched-page.ts';
+
+export interface TextChange {
+  /** `text`, `markdown`, or the selector. */
+  readonly name: string;
+  readonly diff: TextDiff;
+}
+
+/** What changed between two versions of a page, by the rules. */
+export interface PageComparison {
+  /** True exactly when one of the lists has an entry or the picture changed: the decision is the diff. */
+  readonly isChanged: boolean;
+  readonly texts: readonly TextChange[];
+  readonly fields: readonly FieldChange[];
+  readonly picture: PictureDiff | null;
+}
+
+export type ComparisonOptions = Pick<TextDiffOptions, 'by' | 'contextChars' | 'shownChars'>;
+
+export const NO_CHANGE: PageComparison = { isChanged: false, texts: [], fields: [], picture: null };
+
+/** The names of what changed, as the column `fields_changed` has them. */
+export function changedNames({ texts, fields, picture }: PageComparison): string[] {
+  return [
+    ...fields.map(({ field }) => field),
+    ...texts.map(({ name }) => name),
+    ...(picture === null ? [] : ['screenshot']),
+  ];
+}
+
+/** The figures of a diff of pictures, without the picture of it. */
+export function withoutBytes(diff: PictureDiff): PictureSummary {
+  const { picture: _bytes, ...summary } = diff;
+  return summary;
+}
 
 /** Throws EXTRACTION_FAILED when selectors or patterns exceed the budget of a page. */
 export function comparePages(

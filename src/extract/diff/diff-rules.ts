@@ -1,16 +1,25 @@
 import { z } from 'zod';
-import { compileSelector } from '../rules/css/compile-selector.ts';
-import { compileRegex, type Regex } from '../rules/regex.ts';
-import { addRegexExcess, MAX_REGEX_EXCESS, type RegexExcess } from '../rules/regex-size.ts';
-import { RuleSyntaxError } from '../rules/rule-problem.ts';
-import { compileXPath } from '../rules/xpath/xpath.ts';
-import type { NodeSelector } from './node-selector.ts';
+import type { Budget } from '../rules/budget.ts';
+import { type CompiledSelector, compileSelector } from '../rules/css/compile-selector.ts';
+import {
+  addRegexExcess,
+  compileRegex,
+  MAX_REGEX_EXCESS,
+  type Regex,
+  type RegexExcess,
+} from '../rules/regex.ts';
+import { RuleSyntaxError } from '../rules/rule-text.ts';
+import { TreeIndex } from '../rules/tree-index.ts';
+import { type CompiledXPath, compileXPath, type XPathItem } from '../rules/xpath/xpath.ts';
+import type { PageTree } from '../tree/page-tree.ts';
 
 const MOST_ENTRIES = 50;
 const MOST_CHARS = 1_000;
 const MOST_NAME_CHARS = 200;
 
 const entries = (chars: number) => z.array(z.string().min(1).max(chars)).max(MOST_ENTRIES);
+
+const XPATH = /^\s*(?:\.?\/|\()/;
 
 const selectors = entries(MOST_CHARS).superRefine((list, context) => {
   for (const [at, selector] of list.entries()) {
@@ -139,8 +148,6 @@ export function compileDiffRules({ watch, ignore, threshold }: DiffRules): Compi
   };
 }
 
-const XPATH = /^\s*(?:\.?\/|\()/;
-
 function compileNodeSelector(source: string): NodeSelector {
   return XPATH.test(source)
     ? { kind: 'xpath', source, xpath: compileXPath(source) }
@@ -155,4 +162,37 @@ function problemOf(compile: () => unknown): string | null {
     if (!(error instanceof RuleSyntaxError)) throw error;
     return error.position === null ? error.message : `Column ${error.position + 1}: ${error.message}`;
   }
+}
+
+/** Chooses elements of a page, by CSS or XPath. */
+export type NodeSelector =
+  | { readonly kind: 'css'; readonly source: string; readonly selector: CompiledSelector }
+  | { readonly kind: 'xpath'; readonly source: string; readonly xpath: CompiledXPath };
+
+/** What a selector finds on a page, in document order; attributes and computed values as values. */
+export function selectNodes(selector: NodeSelector, index: TreeIndex, budget: Budget): readonly XPathItem[] {
+  budget.at = selector.source;
+  const { count } = index.tree;
+  if (selector.kind === 'xpath') return selector.xpath.find(index, 0, count, budget);
+  return selector.selector.select(index, 0, count, budget).map((node) => ({ kind: 'node', node }));
+}
+
+/** By node: 1 for those that no selector finds; null when every node is left. */
+export function nodesLeft(
+  tree: PageTree,
+  selectors: readonly NodeSelector[],
+  budget: Budget,
+): Uint8Array | null {
+  if (selectors.length === 0) return null;
+  const index = new TreeIndex(tree);
+  const left = new Uint8Array(tree.count).fill(1);
+  let isWhole = true;
+  for (const selector of selectors) {
+    for (const found of selectNodes(selector, index, budget)) {
+      if (found.kind !== 'node' || found.node === 0) continue;
+      left.fill(0, found.node, tree.isText(found.node) ? found.node + 1 : tree.ends[found.node]);
+      isWhole = false;
+    }
+  }
+  return isWhole ? null : left;
 }

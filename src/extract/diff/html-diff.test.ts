@@ -4,7 +4,7 @@ import { buildTree } from '../tree/tree-builder.ts';
 import { compileDiffRules, diffRulesSchema } from './diff-rules.ts';
 import { diffHtml } from './html-diff.ts';
 import { diffDocuments } from './html-document.ts';
-import { treeLines } from './tree-lines.ts';
+import { treeLines } from './watched-page.ts';
 
 describe('a diff of documents', () => {
   it('marks words within elements', () => {

@@ -1,5 +1,5 @@
 import { escapeText } from 'entities/escape';
-import { HIDDEN, TAG, TAG_FLAGS, VOID } from '../html/tag.ts';
+import { HIDDEN, TAG, TAG_FLAGS, VOID } from '../html/names.ts';
 import { type PageTree, RAW_TEXT } from '../tree/page-tree.ts';
 import { buildTree } from '../tree/tree-builder.ts';
 import { diffTokens, StepBudget } from './token-diff.ts';

@@ -4,9 +4,8 @@ import { HtmlScanner } from '../html/scanner.ts';
 import { Budget } from '../rules/budget.ts';
 import { cleanHtml } from '../scan/clean-html.ts';
 import { buildTree } from '../tree/tree-builder.ts';
-import type { CompiledDiffRules } from './diff-rules.ts';
+import { type CompiledDiffRules, nodesLeft } from './diff-rules.ts';
 import { diffHtml, type HtmlDiff } from './html-diff.ts';
-import { nodesLeft } from './node-selector.ts';
 import { withoutMatches } from './watched-page.ts';
 
 const scanner = new HtmlScanner();

@@ -1,17 +1,21 @@
 import { hash } from 'node:crypto';
 import { extractContent } from '../content/extract-content.ts';
 import { markupOf } from '../full/page-parts.ts';
+import { BLOCK, CELL, HIDDEN, hashName, TAG, TAG_FLAGS } from '../html/names.ts';
 import { Budget } from '../rules/budget.ts';
 import type { Regex } from '../rules/regex.ts';
 import { TreeIndex } from '../rules/tree-index.ts';
-import type { PageTree } from '../tree/page-tree.ts';
+import { type PageTree, RAW_TEXT } from '../tree/page-tree.ts';
 import { buildTree } from '../tree/tree-builder.ts';
-import type { CompiledDiffRules } from './diff-rules.ts';
-import type { PageFields } from './field-diff.ts';
-import { type NodeSelector, nodesLeft, selectNodes } from './node-selector.ts';
+import {
+  type CompiledDiffRules,
+  type DiffRules,
+  type NodeSelector,
+  nodesLeft,
+  selectNodes,
+} from './diff-rules.ts';
+import { diffFields, type FieldChange, normalized, type PageFields } from './field-diff.ts';
 import { collapseText } from './text-diff.ts';
-import { treeLines } from './tree-lines.ts';
-import { watchFields } from './watched-fields.ts';
 
 /** A stored page, as far as it is compared. Plain data: it is sent to another thread. */
 export interface PageView {
@@ -41,6 +45,10 @@ export interface WatchedPage {
   readonly fields: PageFields;
   readonly screenshot: Uint8Array | null;
 }
+
+const MOST_DEPTH = 8;
+
+const SHADOW_MODE = hashName('shadowrootmode');
 
 /** Throws EXTRACTION_FAILED when selectors or patterns exceed the budget of a page. */
 export function watchPage(page: PageView, rules: CompiledDiffRules, now: () => number): WatchedPage {
@@ -125,3 +133,83 @@ const sortedJson = (value: unknown): string =>
       ? Object.fromEntries(Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)))
       : each,
   );
+
+/** The fields that are watched; `clean` removes what is ignored from each text. */
+export function watchFields(
+  fields: PageFields,
+  { watch, ignore }: WatchedNames,
+  clean: (text: string) => string,
+): PageFields {
+  const isWatched = (name: string): boolean =>
+    (watch.fields === 'all' || watch.fields.includes(name)) && !ignore.fields.includes(name);
+  const cleaned = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') return clean(value);
+    if (typeof value !== 'object' || value === null || depth === 0) return value;
+    if (Array.isArray(value)) return value.map((each) => cleaned(each, depth - 1));
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cleaned(each, depth - 1)]));
+  };
+  const kept = Object.entries(fields).filter(([name]) => isWatched(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, normalized(cleaned(value, MOST_DEPTH))]));
+}
+
+interface WatchedNames {
+  readonly watch: Pick<DiffRules['watch'], 'fields'>;
+  readonly ignore: { readonly fields: readonly string[] };
+}
+
+/** The fields that changed by as much as the threshold says; only numbers have an amount. */
+export function changedFields(
+  a: PageFields,
+  b: PageFields,
+  { threshold }: Pick<CompiledDiffRules, 'threshold'>,
+): FieldChange[] {
+  return diffFields(a, b).filter(
+    ({ share, difference }) =>
+      share === undefined ||
+      difference === undefined ||
+      (share >= threshold.share && Math.abs(difference) >= threshold.amount),
+  );
+}
+
+/**
+ * The text that a reader sees of a node: a line for each block, the cells of a row on one line, white space collapsed,
+ * no empty lines. Node 0 is the whole page.
+ */
+export function treeLines(tree: PageTree, node = 0): string[] {
+  const { tags, ends } = tree;
+  const lines: string[] = [];
+  /** Ends of the open blocks, the innermost last. */
+  const blocks: number[] = [];
+  let line: string[] = [];
+  const breakLine = (): void => {
+    const text = collapseText(line.join(''));
+    if (text !== '') lines.push(text);
+    line = [];
+  };
+  const end = tree.isText(node) ? node + 1 : (ends[node] as number);
+  for (let at = node; at < end; at += 1) {
+    while (blocks.length > 0 && (blocks.at(-1) as number) <= at) {
+      blocks.pop();
+      breakLine();
+    }
+    const tag = tags[at] as number;
+    if (tag >= RAW_TEXT) {
+      line.push(tree.text(at));
+      continue;
+    }
+    const flags = TAG_FLAGS[tag] as number;
+    if (at !== node && (flags & HIDDEN) !== 0 && !isShadowRoot(tree, at)) {
+      at = (ends[at] as number) - 1;
+    } else if ((flags & CELL) !== 0) line.push(' ');
+    else if ((flags & BLOCK) !== 0) {
+      breakLine();
+      blocks.push(ends[at] as number);
+    }
+  }
+  breakLine();
+  return lines;
+}
+
+/** A declarative shadow root is part of the page; the content of any other template is not. */
+const isShadowRoot = (tree: PageTree, node: number): boolean =>
+  tree.tags[node] === TAG.template && tree.attribute(node, SHADOW_MODE) !== null;

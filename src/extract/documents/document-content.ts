@@ -1,12 +1,15 @@
 import type { PageLink } from '../../core/model/page.ts';
+import { BaseUrl } from '../html/base-url.ts';
+import { collapse } from '../html/page-text.ts';
 import { parseDate, statedMoment } from '../values/date/date.ts';
+import { DOCUMENT_LIMITS } from './document-limits.ts';
 import type { XmlElement } from './xml-tree.ts';
 
 /** Kinds of bodies other than web pages. `binary` has no readable text. */
-export type DocumentKind = 'json' | 'xml' | 'feed' | 'csv' | 'text' | 'pdf' | 'binary';
+type DocumentKind = 'json' | 'xml' | 'feed' | 'csv' | 'text' | 'pdf' | 'binary';
 
 /** Reasons why a body was not read completely. The body is stored in any case. */
-export type DocumentProblemCode =
+type DocumentProblemCode =
   | 'json-broken'
   | 'json-too-large'
   | 'xml-broken'
@@ -46,7 +49,7 @@ export interface FeedItem {
   readonly enclosures: readonly FeedEnclosure[];
 }
 
-export interface FeedEnclosure {
+interface FeedEnclosure {
   readonly url: string;
   readonly type: string | null;
   readonly bytes: number | null;
@@ -119,10 +122,76 @@ export interface DateContext {
   readonly locale?: string | undefined;
 }
 
+const ANCHOR_CHARS = 500;
+const URL_IN_TEXT = /https?:\/\/[^\s<>"'`|\\^{}\u3000-\u303f\uff00-\uffef]{3,4000}/gi;
+/** A sentence goes on behind a URL; a bracket that the URL did not open is not its own. */
+const SENTENCE_END = '.,;:!?*_~';
+
 /** A date as a value: the moment with the stated offset where the text names a zone, else the day alone. Null for any other text. */
 export function isoDateOf(text: string | null | undefined, hints: DateContext): string | null {
   if (text === null || text === undefined) return null;
   const parsed = parseDate(text, hints);
   if (parsed === null) return null;
   return statedMoment(parsed) ?? parsed.iso.slice(0, 10);
+}
+
+/** The URLs in a document: absolute, each once, in order. */
+export class LinkList {
+  readonly #from: string;
+  readonly #base: BaseUrl;
+  readonly #links = new Map<string, PageLink>();
+
+  constructor(url: string, from: string) {
+    this.#from = from;
+    this.#base = BaseUrl.parse(url) ?? BaseUrl.NOWHERE;
+  }
+
+  get all(): readonly PageLink[] {
+    return [...this.#links.values()];
+  }
+
+  get isFull(): boolean {
+    return this.#links.size >= DOCUMENT_LIMITS.links;
+  }
+
+  /** The absolute URL; null when it cannot be fetched. */
+  resolve(reference: string | null | undefined): string | null {
+    return reference === null || reference === undefined ? null : this.#base.resolve(reference.trim());
+  }
+
+  add(reference: string | null | undefined, text = '', rel = ''): string | null {
+    const url = this.resolve(reference);
+    if (url !== null && !this.isFull && !this.#links.has(url)) {
+      this.#links.set(url, { url, text: collapse(text, ANCHOR_CHARS), rel, from: this.#from });
+    }
+    return url;
+  }
+
+  /** Adds every URL in running text. */
+  addFrom(text: string): void {
+    for (const [found] of text.matchAll(URL_IN_TEXT)) {
+      if (this.isFull) return;
+      this.add(withoutEnd(found));
+    }
+  }
+}
+
+function withoutEnd(found: string): string {
+  const open = { ')': count(found, '('), ']': count(found, '[') };
+  const closed = { ')': count(found, ')'), ']': count(found, ']') };
+  let end = found.length;
+  for (; end > 0; end--) {
+    const last = found[end - 1] ?? '';
+    if (last === ')' || last === ']') {
+      if (closed[last] <= open[last]) break;
+      closed[last]--;
+    } else if (!SENTENCE_END.includes(last)) break;
+  }
+  return found.slice(0, end);
+}
+
+function count(text: string, sign: string): number {
+  let found = 0;
+  for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) found++;
+  return found;
 }

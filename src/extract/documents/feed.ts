@@ -1,8 +1,8 @@
 import type { PageLink } from '../../core/model/page.ts';
 import { escapeMarkdown } from '../content/render/markdown-inline.ts';
+import { collapse, cut, decodeEntities } from '../html/page-text.ts';
 import { HtmlScanner } from '../html/scanner.ts';
 import { visibleText } from '../html/visible-text.ts';
-import { collapse, cut, decodeEntities } from '../html/white-space.ts';
 import {
   type DateContext,
   type DocumentProblem,
@@ -10,9 +10,9 @@ import {
   type Feed,
   type FeedItem,
   isoDateOf,
+  type LinkList,
 } from './document-content.ts';
 import { DOCUMENT_LIMITS } from './document-limits.ts';
-import type { LinkList } from './link-list.ts';
 
 type RawText = string | null | undefined;
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findDialect, hasHeaderRow, splitRows } from './delimited.ts';
 import { DOCUMENT_LIMITS } from './document-limits.ts';
-import { type CsvHints, readCsv } from './read-csv.ts';
+import { type CsvHints, findDialect, hasHeaderRow, readCsv, splitRows } from './read-csv.ts';
 
 const AMPLE = { rows: 1_000, columns: 1_000, cells: 100_000 };
 const NO_HINTS: CsvHints = { delimiter: null, header: null };

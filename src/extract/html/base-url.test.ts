@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BaseUrl } from './base-url.ts';
+import { BaseUrl, srcsetCandidates } from './base-url.ts';
 
 const BASES = [
   'https://example.com/a/b/page.html?q=1#f',
@@ -152,5 +152,23 @@ describe('a base that a page names', () => {
     expect(BaseUrl.parse('/b/', page)?.resolve('c')).toBe('https://example.com/b/c');
     expect(BaseUrl.parse(`/${'x'.repeat(4_000)}/`, page)?.resolve('c')).toMatch(/x\/c$/);
     expect(BaseUrl.parse(`/${'x'.repeat(1_000_000)}/`, page)).toBeNull();
+  });
+});
+
+describe('srcsetCandidates', () => {
+  it('reads addresses and descriptors', () => {
+    expect(srcsetCandidates(' a.png 1x , b,c.png 2x,\n/d?e=1,2 100w, f,g')).toEqual([
+      { url: 'a.png', descriptor: '1x' },
+      { url: 'b,c.png', descriptor: '2x' },
+      { url: '/d?e=1,2', descriptor: '100w' },
+      { url: 'f,g', descriptor: '' },
+    ]);
+    expect(srcsetCandidates('a, b,,, c')).toHaveLength(3);
+  });
+
+  it('reads nothing from nothing, and not too much', () => {
+    expect(srcsetCandidates('')).toEqual([]);
+    expect(srcsetCandidates(' , ,')).toEqual([]);
+    expect(srcsetCandidates('a 1x,'.repeat(1_000))).toHaveLength(64);
   });
 });

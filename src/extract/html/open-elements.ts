@@ -1,5 +1,5 @@
 import { LIMITS } from './limits.ts';
-import { BORDER, IMPLIED_ENDS, TAG, TAG_FLAGS } from './tag.ts';
+import { BORDER, IMPLIED_ENDS, TAG, TAG_FLAGS } from './names.ts';
 
 const BUCKETS = 256;
 const SVG = TAG.svg;

@@ -1,8 +1,15 @@
 import { decodeHTMLAttribute } from 'entities/decode';
-import { ATTRIBUTE_COUNT, attributeTable } from './attribute.ts';
 import { LIMITS } from './limits.ts';
-import { foldName } from './name-table.ts';
-import { RAW, TAG, TAG_FLAGS, TAG_NAMES, tagTable } from './tag.ts';
+import {
+  ATTRIBUTE_COUNT,
+  attributeTable,
+  foldName,
+  RAW,
+  TAG,
+  TAG_FLAGS,
+  TAG_NAMES,
+  tagTable,
+} from './names.ts';
 
 /**
  * Receives the tokens of a page in order. Positions are indices into the page; nothing is sliced or decoded for the

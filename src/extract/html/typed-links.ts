@@ -2,7 +2,7 @@ import type { PageLink, PageMetadata } from '../../core/model/page.ts';
 import type { BaseUrl } from './base-url.ts';
 import { LIMITS } from './limits.ts';
 import { isHtmlType } from './media-type.ts';
-import { collapse, words } from './white-space.ts';
+import { collapse, words } from './page-text.ts';
 
 export interface HeaderLink {
   readonly href: string;

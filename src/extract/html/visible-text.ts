@@ -1,9 +1,8 @@
-import { ATTR } from './attribute.ts';
 import { LIMITS } from './limits.ts';
+import { ATTR, BLOCK, CELL, HIDDEN, IMPLIES_END, PARAGRAPH, TAG, TAG_FLAGS, VOID } from './names.ts';
 import { OpenElements } from './open-elements.ts';
+import { decodeEntities } from './page-text.ts';
 import type { HtmlScanner, ScanHandler } from './scanner.ts';
-import { BLOCK, CELL, HIDDEN, IMPLIES_END, PARAGRAPH, TAG, TAG_FLAGS, VOID } from './tag.ts';
-import { decodeEntities } from './white-space.ts';
 
 const UNSEEN = 1;
 const PREFORMATTED = 2;

@@ -1,17 +1,14 @@
-import { parseBoolean } from '../values/boolean.ts';
+import { parseEmail, parsePhone } from '../values/contact.ts';
 import { parseDate } from '../values/date/date.ts';
-import { parseEmail } from '../values/email.ts';
 import { parseNumber } from '../values/number.ts';
-import { parsePhone } from '../values/phone.ts';
+import { normalizeUrl, parseBoolean } from '../values/plain-values.ts';
 import { parseCurrency, parsePrice } from '../values/price/price.ts';
-import { normalizeUrl } from '../values/url.ts';
 import { Budget, type BudgetOptions, OutputMeter } from './budget.ts';
-import type { CompiledAlternative, CompiledField, CompiledRules } from './compiled-rules.ts';
+import type { CompiledAlternative, CompiledField, CompiledRules } from './compile-alternative.ts';
 import { findMatches, type RuleMatch, valueOfMatch } from './find-matches.ts';
 import { PageSources, type RulePage } from './page-sources.ts';
-import { RULE_LIMITS } from './rule-limits.ts';
-import type { RuleProblem } from './rule-problem.ts';
 import { isDeeperThan, type ValueType } from './rule-schema.ts';
+import { RULE_LIMITS, type RuleProblem } from './rule-text.ts';
 import { checkSchema } from './schema/check-schema.ts';
 import { isNothing, parsedJson, scalarText } from './transforms.ts';
 

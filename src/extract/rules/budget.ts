@@ -1,5 +1,5 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { RULE_LIMITS } from './rule-limits.ts';
+import { RULE_LIMITS } from './rule-text.ts';
 
 const STEPS_PER_CLOCK_CHECK = 200_000;
 

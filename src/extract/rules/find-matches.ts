@@ -1,11 +1,10 @@
-import { hashName } from '../html/name-table.ts';
+import { hashName } from '../html/names.ts';
 import { RAW_TEXT } from '../tree/page-tree.ts';
 import type { Budget } from './budget.ts';
-import type { CompiledAlternative, Source } from './compiled-rules.ts';
-import { elementHtml, nodeText, rawText } from './node-output.ts';
+import type { CompiledAlternative, Source } from './compile-alternative.ts';
 import type { PageSources } from './page-sources.ts';
 import { type Regex, type RegexMatch, regexValue } from './regex.ts';
-import { parsedJson, scalarText } from './transforms.ts';
+import { elementHtml, nodeText, parsedJson, rawText, scalarText } from './transforms.ts';
 
 /** A match of a rule, from which its fields are read. */
 export type RuleMatch =

@@ -1,4 +1,4 @@
-import { hashName } from '../html/name-table.ts';
+import { hashName } from '../html/names.ts';
 import { elementText } from '../structured/element-text.ts';
 import type { PageTree } from '../tree/page-tree.ts';
 import { buildTree } from '../tree/tree-builder.ts';

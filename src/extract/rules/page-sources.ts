@@ -1,5 +1,4 @@
-import { hashName } from '../html/name-table.ts';
-import { TAG } from '../html/tag.ts';
+import { hashName, TAG } from '../html/names.ts';
 import { findEmbeddedState } from '../structured/embedded/embedded-state.ts';
 import { parseJsonLd } from '../structured/json-ld.ts';
 import { type PageTree, RAW_TEXT } from '../tree/page-tree.ts';

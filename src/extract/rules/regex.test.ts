@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Budget } from './budget.ts';
-import { compileRegex } from './regex.ts';
-import { RuleSyntaxError } from './rule-problem.ts';
+import { addRegexExcess, compileRegex } from './regex.ts';
+import { RuleSyntaxError } from './rule-text.ts';
 import { countingBudget } from './rules.fixture.ts';
 
 describe('patterns that need more than linear time are refused at their place', () => {
@@ -63,4 +63,31 @@ it('replaces with groups by number and name, and splits', () => {
   expect(regex.replace('3/4 5/6', '[$&]', false, countingBudget())).toBe('[3/4] 5/6');
   expect(compileRegex('\\s*,\\s*').split('a , b,c', 10, countingBudget())).toEqual(['a', 'b', 'c']);
   expect(compileRegex(',').split('a,b,c', 2, countingBudget())).toEqual(['a', 'b,c']);
+});
+
+const excessOf = (pattern: string) => {
+  const total = { instructions: 0, unicodeClasses: 0 };
+  addRegexExcess(pattern, total);
+  return total;
+};
+
+describe('what repetitions add to a pattern', () => {
+  it.each([
+    ['\\d{4}-\\d{2}-\\d{2}', 5],
+    ['[a-z]+', 0],
+    ['a{3}', 2],
+    ['a{0,1000}', 999],
+    ['(?:a|b){1000}', 4_995],
+    ['((a{10}){10}){10}', 999],
+    ['a{', 0],
+    ['a{x}', 0],
+    ['\\{5}', 0],
+    [')))(((', 0],
+  ])('%s: %i', (pattern, instructions) => {
+    expect(excessOf(pattern).instructions).toBe(instructions);
+  });
+
+  it('counts Unicode classes', () => {
+    expect(excessOf('\\pL\\P{Greek}\\\\p').unicodeClasses).toBe(2);
+  });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RULE_LIMITS } from './rule-limits.ts';
+import { RULE_LIMITS } from './rule-text.ts';
 
 export const VALUE_TYPES = [
   'string',

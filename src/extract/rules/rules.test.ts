@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { applyExtractionRules, type RuleResult } from './apply-rules.ts';
 import { compileExtractionRules } from './compile-rules.ts';
 import type { RulePage } from './page-sources.ts';
-import { describeProblem } from './rule-problem.ts';
+import { describeProblem } from './rule-text.ts';
 import { htmlPage, jsonPage } from './rules.fixture.ts';
 
 const CLOCK = { now: () => 0 };

@@ -1,13 +1,11 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute, escapeText } from 'entities/escape';
-import { ATTR } from '../html/attribute.ts';
-import type { BaseUrl } from '../html/base-url.ts';
+import { type BaseUrl, srcsetCandidates } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import { ATTR, IMPLIES_END, TAG, TAG_FLAGS, TAG_NAMES, VOID } from '../html/names.ts';
 import { OpenElements } from '../html/open-elements.ts';
+import { words } from '../html/page-text.ts';
 import type { HtmlScanner, ScanHandler } from '../html/scanner.ts';
-import { srcsetCandidates } from '../html/srcset.ts';
-import { IMPLIES_END, TAG, TAG_FLAGS, TAG_NAMES, VOID } from '../html/tag.ts';
-import { words } from '../html/white-space.ts';
 
 export interface CleanHtml {
   readonly html: string;

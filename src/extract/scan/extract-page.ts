@@ -7,8 +7,8 @@ import type { PageItems } from '../structured/streamed-items.ts';
 import { cleanHtml } from './clean-html.ts';
 import { type ContentKind, contentKindOf } from './content-kind.ts';
 import { type MarkupFacts, noMarkupFacts } from './markup-facts.ts';
+import { ownRobotsHeader, type RobotsDirectives, readRobotsContent } from './meta-tags.ts';
 import { PageScan } from './page-scan.ts';
-import { ownRobotsHeader, type RobotsDirectives, readRobotsContent } from './robots-directives.ts';
 import { TextDigest } from './text-digest.ts';
 
 export interface ExtractInput {

@@ -1,7 +1,7 @@
 import { escapeAttribute } from 'entities/escape';
 import { BaseUrl } from '../html/base-url.ts';
+import { TAG } from '../html/names.ts';
 import { HtmlScanner, type ScanHandler } from '../html/scanner.ts';
-import { TAG } from '../html/tag.ts';
 import { cleanHtml } from './clean-html.ts';
 
 /** Limits of the frames of one page; frames beyond them are left out, their text only. */

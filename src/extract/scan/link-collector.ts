@@ -1,12 +1,10 @@
 import type { PageImage, PageLink } from '../../core/model/page.ts';
-import { ATTR } from '../html/attribute.ts';
-import type { BaseUrl } from '../html/base-url.ts';
+import { type BaseUrl, srcsetCandidates } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import { ATTR } from '../html/names.ts';
+import { collapse, cut, type TextCapture } from '../html/page-text.ts';
 import type { HtmlScanner } from '../html/scanner.ts';
-import { srcsetCandidates } from '../html/srcset.ts';
-import type { TextCapture } from '../html/text-capture.ts';
 import type { HeaderLink, TypedLinks } from '../html/typed-links.ts';
-import { collapse, cut } from '../html/white-space.ts';
 
 /** A link as written. Its URL is resolved at the end of the page, because a later `base` element applies to it as well. */
 interface FoundLink {

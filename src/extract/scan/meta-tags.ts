@@ -1,11 +1,14 @@
-import { ATTR } from '../html/attribute.ts';
 import { LIMITS } from '../html/limits.ts';
+import { ATTR } from '../html/names.ts';
+import { cut } from '../html/page-text.ts';
 import type { HtmlScanner } from '../html/scanner.ts';
-import { cut } from '../html/white-space.ts';
-import { isAddressedToUs, type RobotsDirectives, readRobotsContent } from './robots-directives.ts';
 
 /** Vocabularies that belong to the Open Graph. */
 const GRAPH = /^(?:og|article|book|profile|product|video|music|fb|place|business):/;
+
+const OUR_NAME = 'scrapifiebot';
+/** Directives that carry a colon themselves; every other word before a colon names a robot. */
+const WITH_VALUE = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview']);
 
 /** Collects the `meta` elements of a page. The first of a repeated name wins, except in the Open Graph. */
 export class MetaTags {
@@ -83,4 +86,50 @@ export function refreshTarget(content: string): string | null {
   if (quote !== '"' && quote !== "'") return target.trim() || null;
   const end = target.indexOf(quote, 1);
   return target.slice(1, end < 0 ? undefined : end).trim() || null;
+}
+
+/** The robots directives of a page that a crawl obeys. */
+export interface RobotsDirectives {
+  readonly isNofollow: boolean;
+  readonly isNoindex: boolean;
+}
+
+/** True for meta tags addressed to all robots or to this crawler. */
+function isAddressedToUs(name: string): boolean {
+  return name === 'robots' || name === OUR_NAME;
+}
+
+/** Reads the content of a robots meta tag. */
+export function readRobotsContent(content: string): RobotsDirectives {
+  let isNofollow = false;
+  let isNoindex = false;
+  for (const part of content.toLowerCase().split(/[,;\s]+/)) {
+    if (part === 'none') return { isNofollow: true, isNoindex: true };
+    if (part === 'nofollow') isNofollow = true;
+    else if (part === 'noindex') isNoindex = true;
+  }
+  return { isNofollow, isNoindex };
+}
+
+/**
+ * The directives of an `X-Robots-Tag` header that are addressed to all robots or to this crawler, joined by commas.
+ * `name: a, b` binds `a` and `b` to the robot of that name, up to the next name or line; lines are separate headers.
+ */
+export function ownRobotsHeader(header: string | null): string {
+  if (header === null) return '';
+  const own: string[] = [];
+  for (const line of header.split('\n')) {
+    let isOurs = true;
+    for (const part of line.split(',')) {
+      let directive = part.trim();
+      const named = /^([\w*-]+)\s*:\s*(.*)$/s.exec(directive);
+      const name = named?.[1]?.toLowerCase();
+      if (name !== undefined && !WITH_VALUE.has(name)) {
+        isOurs = name === OUR_NAME || name === '*' || name === 'robots';
+        directive = named?.[2] ?? '';
+      }
+      if (isOurs && directive !== '') own.push(directive);
+    }
+  }
+  return own.join(', ');
 }

@@ -1,11 +1,21 @@
-import { ATTR, MICRODATA_MASK, RDFA_MASK } from '../html/attribute.ts';
 import { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import {
+  ATTR,
+  BLOCK,
+  HIDDEN,
+  IMPLIES_END,
+  LANDMARK,
+  MICRODATA_MASK,
+  RDFA_MASK,
+  SCANNED,
+  TAG,
+  TAG_FLAGS,
+  VOID,
+} from '../html/names.ts';
 import { OpenElements } from '../html/open-elements.ts';
+import { collapse, decodeEntities, TextCapture } from '../html/page-text.ts';
 import type { HtmlScanner, ScanHandler } from '../html/scanner.ts';
-import { BLOCK, HIDDEN, IMPLIES_END, LANDMARK, SCANNED, TAG, TAG_FLAGS, VOID } from '../html/tag.ts';
-import { TextCapture } from '../html/text-capture.ts';
-import { collapse, decodeEntities } from '../html/white-space.ts';
 import { parseJsonLd } from '../structured/json-ld.ts';
 import { StreamedItems } from '../structured/streamed-items.ts';
 import { ImageCollector, LinkCollector } from './link-collector.ts';

@@ -1,6 +1,5 @@
-import { hashName } from '../html/name-table.ts';
-import { BLOCK, HIDDEN, RAW, TAG, TAG_FLAGS } from '../html/tag.ts';
-import { collapse } from '../html/white-space.ts';
+import { BLOCK, HIDDEN, hashName, RAW, TAG, TAG_FLAGS } from '../html/names.ts';
+import { collapse } from '../html/page-text.ts';
 import { type PageTree, TEXT } from '../tree/page-tree.ts';
 
 const HIDDEN_ATTRIBUTE = hashName('hidden');

@@ -1,8 +1,7 @@
 import { LIMITS } from '../html/limits.ts';
-import { hashName } from '../html/name-table.ts';
-import { TAG } from '../html/tag.ts';
+import { hashName, TAG } from '../html/names.ts';
+import { collapse, cut } from '../html/page-text.ts';
 import { type HeaderLink, parseLinkHeader, TypedLinks } from '../html/typed-links.ts';
-import { collapse, cut } from '../html/white-space.ts';
 import type { MarkupIndex } from './markup-index.ts';
 
 const NAME = hashName('name');

@@ -27,6 +27,56 @@ export interface ReadItems {
 /** Values to be filled with the text of an element later, so that values keep the order in which their elements begin. */
 export type TextSlot = readonly { readonly values: ItemValue[]; readonly at: number }[];
 
+const SCHEMA = /^https?:\/\/(?:www\.)?schema\.org\/(?:#)?/i;
+const OLD_SCHEMA = /^https?:\/\/(?:www\.)?data-vocabulary\.org\/(?:#)?/i;
+
+/** Prefixes of the RDFa initial context that web pages use. */
+export const KNOWN_PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['schema', 'https://schema.org/'],
+  ['og', 'http://ogp.me/ns#'],
+  ['dc', 'http://purl.org/dc/terms/'],
+  ['dc11', 'http://purl.org/dc/elements/1.1/'],
+  ['dcterms', 'http://purl.org/dc/terms/'],
+  ['foaf', 'http://xmlns.com/foaf/0.1/'],
+  ['gr', 'http://purl.org/goodrelations/v1#'],
+  ['v', 'http://rdf.data-vocabulary.org/#'],
+  ['vcard', 'http://www.w3.org/2006/vcard/ns#'],
+  ['sioc', 'http://rdfs.org/sioc/ns#'],
+  ['skos', 'http://www.w3.org/2004/02/skos/core#'],
+  ['rdf', 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'],
+  ['rdfs', 'http://www.w3.org/2000/01/rdf-schema#'],
+  ['xsd', 'http://www.w3.org/2001/XMLSchema#'],
+  ['ctag', 'http://commontag.org/ns#'],
+  ['cc', 'http://creativecommons.org/ns#'],
+]);
+
+/** Properties of schema.org whose values are URLs and may be relative. */
+const URL_PROPERTIES: ReadonlySet<string> = new Set([
+  'url',
+  'image',
+  'images',
+  'logo',
+  'sameAs',
+  'contentUrl',
+  'embedUrl',
+  'thumbnailUrl',
+  'thumbnail',
+  'item',
+  'mainEntityOfPage',
+  'photo',
+  'downloadUrl',
+  'installUrl',
+  'discussionUrl',
+  'hasMap',
+  'license',
+  'menu',
+  'isBasedOn',
+  'relatedLink',
+  'significantLink',
+  'target',
+  'urlTemplate',
+]);
+
 export function isItem(value: ItemValue | undefined): value is DataItem {
   return typeof value === 'object';
 }
@@ -199,4 +249,14 @@ export function addresses(item: DataItem | null | undefined, ...names: readonly 
       (isItem(value) ? (textValue(value, 'contentUrl', 'url') ?? value.id ?? '') : String(value)).trim(),
     )
     .filter((text) => text !== '' && !text.startsWith('_:'));
+}
+
+/** The name of a type or property: short for schema.org, the URL for all others. */
+export function nameOf(address: string): string {
+  const short = address.replace(SCHEMA, '').replace(OLD_SCHEMA, '');
+  return short === '' ? address : short;
+}
+
+export function holdsUrl(property: string): boolean {
+  return URL_PROPERTIES.has(property);
 }

@@ -1,9 +1,8 @@
 import type { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
-import { cut } from '../html/white-space.ts';
-import { type DataItem, ItemGraph, type ItemValue } from './item.ts';
+import { cut } from '../html/page-text.ts';
+import { type DataItem, holdsUrl, ItemGraph, type ItemValue, KNOWN_PREFIXES, nameOf } from './item.ts';
 import { absoluteUrl } from './markup-index.ts';
-import { holdsUrl, KNOWN_PREFIXES, nameOf } from './vocabulary.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
-import { hashName } from '../html/name-table.ts';
-import { TAG } from '../html/tag.ts';
+import { hashName, TAG } from '../html/names.ts';
+import { cut } from '../html/page-text.ts';
 import type { PageTree } from '../tree/page-tree.ts';
 import { isInertTemplate } from './element-text.ts';
 
@@ -36,6 +36,42 @@ export interface MarkupIndex {
   readonly ids: ReadonlyMap<string, number>;
   readonly isTruncated: boolean;
 }
+
+const NAMES = [
+  'about',
+  'content',
+  'data',
+  'datetime',
+  'href',
+  'itemid',
+  'itemprop',
+  'itemscope',
+  'itemtype',
+  'prefix',
+  'property',
+  'resource',
+  'src',
+  'typeof',
+  'value',
+  'vocab',
+] as const;
+
+const HASHES = Object.fromEntries(NAMES.map((name) => [name, hashName(name)])) as Readonly<
+  Record<DataAttribute, number>
+>;
+
+const SRC_TAGS: ReadonlySet<number> = new Set([
+  TAG.audio,
+  TAG.embed,
+  TAG.iframe,
+  TAG.img,
+  TAG.image,
+  TAG.source,
+  TAG.track,
+  TAG.video,
+]);
+const HREF_TAGS: ReadonlySet<number> = new Set([TAG.a, TAG.area, TAG.link]);
+const VALUE_TAGS: ReadonlySet<number> = new Set([TAG.data, TAG.meter]);
 
 export function indexMarkup(tree: PageTree, url: string): MarkupIndex {
   const page = BaseUrl.parse(url) ?? BaseUrl.NOWHERE;
@@ -96,4 +132,42 @@ export function indexMarkup(tree: PageTree, url: string): MarkupIndex {
 export function absoluteUrl(base: BaseUrl, reference: string): string {
   const written = reference.trim().slice(0, LIMITS.urlChars);
   return written === '' ? '' : (base.resolve(written) ?? written);
+}
+
+/** The attributes of microdata and RDFa. */
+export type DataAttribute = (typeof NAMES)[number];
+
+/** An element with structured data: a node of a tree, or the current start tag of the one pass. */
+export interface DataElement {
+  readonly tag: number;
+  attribute(name: DataAttribute): string | null;
+}
+
+export class TreeElement implements DataElement {
+  readonly tag: number;
+  readonly #tree: PageTree;
+  readonly #node: number;
+
+  constructor(tree: PageTree, node: number) {
+    this.tag = tree.tags[node] as number;
+    this.#tree = tree;
+    this.#node = node;
+  }
+
+  attribute(name: DataAttribute): string | null {
+    return this.#tree.attribute(this.#node, HASHES[name]);
+  }
+}
+
+/** The value of a microdata property that is written in an attribute; null when the text of the element is the value. */
+export function attributeValue(element: DataElement, base: BaseUrl): string | null {
+  const { tag } = element;
+  const content = element.attribute('content');
+  if (content !== null || tag === TAG.meta) return cut(content ?? '', LIMITS.itemValueChars);
+  if (SRC_TAGS.has(tag)) return absoluteUrl(base, element.attribute('src') ?? '');
+  if (HREF_TAGS.has(tag)) return absoluteUrl(base, element.attribute('href') ?? '');
+  if (tag === TAG.object) return absoluteUrl(base, element.attribute('data') ?? '');
+  if (VALUE_TAGS.has(tag)) return cut(element.attribute('value') ?? '', LIMITS.itemValueChars);
+  const datetime = tag === TAG.time ? element.attribute('datetime') : null;
+  return datetime === null ? null : cut(datetime, LIMITS.itemValueChars);
 }

@@ -1,11 +1,9 @@
 import { LIMITS } from '../html/limits.ts';
-import { hashName } from '../html/name-table.ts';
-import { words } from '../html/white-space.ts';
-import { attributeValue, TreeElement } from './data-element.ts';
+import { hashName } from '../html/names.ts';
+import { words } from '../html/page-text.ts';
 import { dataText } from './element-text.ts';
-import { type DataItem, ItemGraph, type ItemValue, type ReadItems } from './item.ts';
-import { absoluteUrl, type MarkupIndex } from './markup-index.ts';
-import { nameOf } from './vocabulary.ts';
+import { type DataItem, ItemGraph, type ItemValue, nameOf, type ReadItems } from './item.ts';
+import { absoluteUrl, attributeValue, type MarkupIndex, TreeElement } from './markup-index.ts';
 
 const ITEMSCOPE = hashName('itemscope');
 const ITEMPROP = hashName('itemprop');

@@ -1,12 +1,19 @@
 import type { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
-import { TAG } from '../html/tag.ts';
-import { cut, words } from '../html/white-space.ts';
-import { type DataElement, TreeElement } from './data-element.ts';
+import { TAG } from '../html/names.ts';
+import { cut, words } from '../html/page-text.ts';
 import { dataText } from './element-text.ts';
-import { type DataItem, ItemGraph, type ItemValue, isItem, type ReadItems, type TextSlot } from './item.ts';
-import { absoluteUrl, type MarkupIndex } from './markup-index.ts';
-import { KNOWN_PREFIXES, nameOf } from './vocabulary.ts';
+import {
+  type DataItem,
+  ItemGraph,
+  type ItemValue,
+  isItem,
+  KNOWN_PREFIXES,
+  nameOf,
+  type ReadItems,
+  type TextSlot,
+} from './item.ts';
+import { absoluteUrl, type DataElement, type MarkupIndex, TreeElement } from './markup-index.ts';
 
 const MOST_PREFIXES = 200;
 

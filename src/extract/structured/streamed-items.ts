@@ -1,14 +1,18 @@
 import type { StructuredItem } from '../../core/model/page.ts';
-import { ATTR, RDFA_THING_MASK } from '../html/attribute.ts';
 import type { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import { ATTR, RDFA_THING_MASK } from '../html/names.ts';
+import { type TextCapture, words } from '../html/page-text.ts';
 import type { HtmlScanner } from '../html/scanner.ts';
-import type { TextCapture } from '../html/text-capture.ts';
-import { words } from '../html/white-space.ts';
 import { treeOf } from '../tree/tree-builder.ts';
-import { attributeValue, type DataAttribute, type DataElement } from './data-element.ts';
 import { type DataItem, ItemGraph, isItem, type TextSlot } from './item.ts';
-import { absoluteUrl, indexMarkup } from './markup-index.ts';
+import {
+  absoluteUrl,
+  attributeValue,
+  type DataAttribute,
+  type DataElement,
+  indexMarkup,
+} from './markup-index.ts';
 import { readMicrodataItems } from './microdata-items.ts';
 import { RdfaGraph, readRdfaItems } from './rdfa-items.ts';
 

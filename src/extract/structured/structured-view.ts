@@ -1,27 +1,27 @@
 import { LIMITS } from '../html/limits.ts';
-import { hashName } from '../html/name-table.ts';
+import { hashName, TAG } from '../html/names.ts';
+import { collapse, decodeEntities } from '../html/page-text.ts';
 import type { PageTree } from '../tree/page-tree.ts';
 import { type HeadTags, readHeadTags } from './head-tags.ts';
-import type { DataItem } from './item.ts';
+import { addresses, type DataItem, type ItemSource, itemsOfType, label, labels, textValue } from './item.ts';
 import { readJsonLd } from './json-ld.ts';
 import { readJsonLdItems } from './json-ld-items.ts';
-import { indexMarkup, type MarkupIndex } from './markup-index.ts';
+import { absoluteUrl, indexMarkup, type MarkupIndex } from './markup-index.ts';
 import { type MergedItem, mergeItems } from './merge-items.ts';
 import { readMicrodataItems } from './microdata-items.ts';
 import { type Breadcrumbs, type Pagination, readBreadcrumbs, readPagination } from './navigation.ts';
 import { readRdfaItems } from './rdfa-items.ts';
-import { type PageFact, readPageFacts } from './view-facts.ts';
 
 const TYPE = hashName('type');
 const JSON_LD_TYPE = /^\s*application\/ld\+json\s*(?:;|$)/i;
 
-export interface StructuredOptions {
+interface StructuredOptions {
   /** `Link` headers of the response, joined with commas. */
   readonly linkHeader?: string | null;
 }
 
 /** A mistake in the structured data of a page that was repaired or left out. */
-export interface DataProblem {
+interface DataProblem {
   readonly source: 'json-ld' | 'page';
   readonly message: string;
 }
@@ -53,6 +53,24 @@ export interface StructuredView {
   /** True when a limit dropped data. */
   readonly isTruncated: boolean;
 }
+
+const FACT_NAMES = [
+  'title',
+  'description',
+  'url',
+  'image',
+  'siteName',
+  'type',
+  'language',
+  'author',
+  'publishedAt',
+  'modifiedAt',
+  'keywords',
+] as const;
+
+const LANG = hashName('lang');
+/** Types of schema.org that are the page or what the page is about. */
+const MAIN = /(?:Article|Posting|Page|Product|Recipe|Event|Report)$/;
 
 /** Pure and bounded; never throws. `url` is the URL of the response, after redirects. */
 export function structuredView(tree: PageTree, url: string, options: StructuredOptions = {}): StructuredView {
@@ -131,4 +149,120 @@ function fromMap<T>(map: ReadonlyMap<string, T>): Record<string, T> {
   const object: Record<string, T> = Object.create(null);
   for (const [key, value] of map) object[key] = value;
   return object;
+}
+
+type FactSource = ItemSource | 'open-graph' | 'twitter' | 'dublin-core' | 'meta' | 'link' | 'markup';
+
+interface PageFact {
+  readonly name: (typeof FACT_NAMES)[number];
+  /** As written, with entities decoded; addresses absolute. */
+  readonly value: string;
+  /** Every source with this value, the most trusted first. */
+  readonly from: readonly FactSource[];
+}
+
+type Said = readonly [FactSource, string | null | undefined];
+
+/** Facts about the page; the most trusted source gives the value. */
+function readPageFacts(
+  parts: Pick<StructuredParts, 'roots' | 'head' | 'marks'>,
+): Record<PageFact['name'], Omit<PageFact, 'name'> | null> {
+  const { roots, head, marks } = parts;
+  const main = mainItem(roots);
+  const source = main?.source ?? 'json-ld';
+  const og = (name: string): Said => ['open-graph', head.openGraph.get(name)?.[0]];
+  const twitter = (name: string): Said => ['twitter', head.twitter.get(name)];
+  const dublin = (name: string): Said => ['dublin-core', head.dublinCore.get(name)?.[0]];
+  const meta = (name: string): Said => ['meta', head.named.get(name)];
+  const address = ([from, value]: Said): Said => [from, value ? absoluteUrl(marks.base, value) : null];
+  const [site] = itemsOfType(roots, (type) => type === 'WebSite');
+  return {
+    title: fact([
+      [source, textValue(main, 'headline', 'name')],
+      og('title'),
+      twitter('title'),
+      dublin('title'),
+      ['markup', head.title],
+    ]),
+    description: fact([
+      [source, textValue(main, 'description')],
+      og('description'),
+      meta('description'),
+      twitter('description'),
+      dublin('description'),
+    ]),
+    url: fact([['link', head.links.canonical], address(og('url')), [source, textValue(main, 'url')]]),
+    image: fact([
+      [source, addresses(main, 'image', 'thumbnailUrl')[0]],
+      address(og('image')),
+      address(og('image:url')),
+      address(twitter('image')),
+    ]),
+    siteName: fact([
+      [site?.source ?? 'json-ld', textValue(site, 'name')],
+      og('site_name'),
+      meta('application-name'),
+      dublin('publisher'),
+    ]),
+    type: fact([[source, main?.types[0]], og('type'), dublin('type')]),
+    language: fact([
+      ['markup', pageLanguage(parts)],
+      [source, textValue(main, 'inLanguage')],
+      og('locale'),
+      dublin('language'),
+      meta('language'),
+    ]),
+    author: fact([
+      [source, label(main, 'author')],
+      meta('author'),
+      og('article:author'),
+      dublin('creator'),
+      twitter('creator'),
+    ]),
+    publishedAt: fact([
+      [source, textValue(main, 'datePublished', 'datePosted', 'dateCreated')],
+      og('article:published_time'),
+      dublin('date'),
+      dublin('issued'),
+      meta('date'),
+    ]),
+    modifiedAt: fact([
+      [source, textValue(main, 'dateModified')],
+      og('article:modified_time'),
+      og('updated_time'),
+      dublin('modified'),
+      meta('last-modified'),
+    ]),
+    keywords: fact([
+      [source, labels(main, 'keywords').join(', ') || null],
+      meta('keywords'),
+      meta('news_keywords'),
+      ['open-graph', head.openGraph.get('article:tag')?.join(', ')],
+      dublin('subject'),
+    ]),
+  };
+}
+
+/** The item the page is about: the main entity of its `WebPage`, else the first item of a fitting type. */
+function mainItem(roots: readonly DataItem[]): DataItem | null {
+  const found = itemsOfType(roots, (type) => MAIN.test(type));
+  return found.find(({ types }) => !types.some((type) => type.endsWith('Page'))) ?? found[0] ?? null;
+}
+
+function pageLanguage({ marks: { tree } }: Pick<StructuredParts, 'marks'>): string | null {
+  for (let node = 1; node < tree.count && node < 20; node++) {
+    if (tree.tags[node] === TAG.html) return tree.attribute(node, LANG);
+  }
+  return null;
+}
+
+function fact(said: readonly Said[]): Omit<PageFact, 'name'> | null {
+  const known = said.flatMap(([from, value]) => {
+    const text = value ? collapse(decodeEntities(value), LIMITS.metaChars) : '';
+    return text === '' ? [] : [{ from, text }];
+  });
+  const [first] = known;
+  if (first === undefined) return null;
+  const agreeing = known.filter(({ text }) => text.toLowerCase() === first.text.toLowerCase());
+  return { value: first.text, from: [...new Set(agreeing.map(({ from }) => from))] };
 }

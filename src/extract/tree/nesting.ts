@@ -1,4 +1,4 @@
-import { TAG, TAG_NAMES, type TagName } from '../html/tag.ts';
+import { TAG, TAG_NAMES, type TagName } from '../html/names.ts';
 
 /** By tag, 1 for those in the list. */
 function flags(...names: readonly TagName[]): Uint8Array {

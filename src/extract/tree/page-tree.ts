@@ -1,6 +1,5 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
-import { hashName } from '../html/name-table.ts';
-import { TAG_NAMES } from '../html/tag.ts';
+import { hashName, TAG_NAMES } from '../html/names.ts';
 
 /** Limits of a tree. A larger page is cut there, always at the same position, and reported as truncated. */
 export const TREE_LIMITS = {

@@ -1,6 +1,5 @@
-import { foldName } from '../html/name-table.ts';
+import { BLOCK, BORDER, foldName, TAG, TAG_FLAGS, VOID } from '../html/names.ts';
 import { HtmlScanner, type ScanHandler } from '../html/scanner.ts';
-import { BLOCK, BORDER, TAG, TAG_FLAGS, VOID } from '../html/tag.ts';
 import {
   ENDS_PARAGRAPH,
   HEAD_CONTENT,

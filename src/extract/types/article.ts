@@ -10,8 +10,7 @@ import {
 import { addresses, type DataItem, itemValue, labels, textValue } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';
-import { field } from './field.ts';
-import { aboutItems, keywordsOf } from './item-reading.ts';
+import { aboutItems, field, keywordsOf } from './field.ts';
 import { picturesIn } from './markup.ts';
 
 const FIELDS = {

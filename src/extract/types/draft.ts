@@ -1,4 +1,4 @@
-import { cut } from '../html/white-space.ts';
+import { cut } from '../html/page-text.ts';
 import type { TypedEvidence } from './evidence.ts';
 import { type FieldSource, type Fields, SOURCES, type ValueOf } from './field.ts';
 import { FIELD_READERS, type ReadingContext } from './read-kind.ts';

@@ -1,6 +1,5 @@
 import { extractContent } from '../content/extract-content.ts';
-import { hashName } from '../html/name-table.ts';
-import { TAG } from '../html/tag.ts';
+import { hashName, TAG } from '../html/names.ts';
 import { PageDocument } from '../rules/page-document.ts';
 import { type EmbeddedState, findEmbeddedState } from '../structured/embedded/embedded-state.ts';
 import { type DataItem, itemsOfType } from '../structured/item.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GOLDEN_PAGES } from '../content/golden-pages.fixture.ts';
 import { buildTree } from '../tree/tree-builder.ts';
-import { extractTyped, type TypedResult } from './extract-typed.ts';
-import type { TypeName } from './registry.ts';
+import { extractTyped, type TypedResult, type TypeName } from './extract-typed.ts';
 
 const FETCHED_AT = Date.UTC(2026, 10, 15);
 const read = (html: string, type: TypeName | 'auto', url = 'https://shop.example/p'): TypedResult =>

@@ -19,8 +19,7 @@ import {
 } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';
-import { field, type Post } from './field.ts';
-import { aboutItems, keywordsOf } from './item-reading.ts';
+import { aboutItems, field, keywordsOf, type Post } from './field.ts';
 import { FIELD_READERS, fieldText, type ReadingContext } from './read-kind.ts';
 
 const FIELDS = {

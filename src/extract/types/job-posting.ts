@@ -3,8 +3,7 @@ import { searchState, stateText, stateValue } from '../structured/embedded/state
 import { addresses, itemValue, label, labels, textValue } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';
-import { field } from './field.ts';
-import { aboutItems, placeOfItem } from './item-reading.ts';
+import { aboutItems, field, placeOfItem } from './field.ts';
 import { readSalary, salaryOf } from './salary.ts';
 
 const FIELDS = {

@@ -10,8 +10,7 @@ import {
 } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';
-import { field, type Station } from './field.ts';
-import { aboutItems, placeOfItem } from './item-reading.ts';
+import { aboutItems, field, placeOfItem, type Station } from './field.ts';
 import type { Markup } from './markup.ts';
 import { FIELD_READERS, fieldText, type ReadingContext } from './read-kind.ts';
 

@@ -1,5 +1,4 @@
-import { hashName } from '../html/name-table.ts';
-import { TAG, type TagName } from '../html/tag.ts';
+import { hashName, TAG, type TagName } from '../html/names.ts';
 import { elementText } from '../structured/element-text.ts';
 import type { PageTree } from '../tree/page-tree.ts';
 

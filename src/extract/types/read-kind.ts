@@ -1,15 +1,13 @@
-import { cut } from '../html/white-space.ts';
+import { cut } from '../html/page-text.ts';
 import { parseAvailability } from '../values/availability.ts';
+import { parseEmail, parsePhone } from '../values/contact.ts';
 import { parseDate } from '../values/date/date.ts';
 import { parseDuration } from '../values/duration.ts';
-import { parseEmail } from '../values/email.ts';
-import { parseGtin } from '../values/gtin.ts';
+import { parseLocation } from '../values/location.ts';
 import { parseNumber } from '../values/number.ts';
-import { parsePhone } from '../values/phone.ts';
-import { parseLocation } from '../values/place/location.ts';
+import { normalizeUrl, parseGtin } from '../values/plain-values.ts';
 import { type Price, parsePrice } from '../values/price/price.ts';
 import { normalizeParagraphs, normalizeText } from '../values/text.ts';
-import { normalizeUrl } from '../values/url.ts';
 import type { FieldKind, FieldKindTypes, PlaceValue } from './field.ts';
 
 /** Context for parsing the values of a page. */

@@ -11,8 +11,7 @@ import {
 } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';
-import { field } from './field.ts';
-import { aboutItems, keywordsOf, ratingOf } from './item-reading.ts';
+import { aboutItems, field, keywordsOf, ratingOf } from './field.ts';
 import type { Markup } from './markup.ts';
 
 const FIELDS = {

@@ -1,5 +1,5 @@
 import { fold, lowerInPlace, PhraseTable } from './fold.ts';
-import { numeralAt } from './numeral.ts';
+import { numeralAt } from './number.ts';
 
 /** A length of time. */
 export interface Duration {

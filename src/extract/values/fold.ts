@@ -1,4 +1,4 @@
-import { cut, decodeEntities } from '../html/white-space.ts';
+import { cut, decodeEntities } from '../html/page-text.ts';
 
 /** Where the ten digits of a script begin; the digits of a script always stand in a row. */
 const ZEROS: readonly number[] = [

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseAvailability } from './availability.ts';
-import { parseBoolean } from './boolean.ts';
+import { parseEmail, parsePhone } from './contact.ts';
 import { parseDuration } from './duration.ts';
-import { parseEmail } from './email.ts';
-import { parseGtin } from './gtin.ts';
+import { parseLocation } from './location.ts';
 import { parseNumber } from './number.ts';
-import { parsePhone } from './phone.ts';
-import { parseLocation } from './place/location.ts';
+import { normalizeUrl, parseBoolean, parseGtin } from './plain-values.ts';
 import { normalizeParagraphs, normalizeText } from './text.ts';
-import { normalizeUrl } from './url.ts';
 
 describe('phones', () => {
   it.each([

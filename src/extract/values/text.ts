@@ -1,4 +1,4 @@
-import { cut, decodeEntities } from '../html/white-space.ts';
+import { cut, decodeEntities } from '../html/page-text.ts';
 
 const MAX_CHARS = 100_000;
 /** Layers of escaping that are decoded; deeper escapes are kept as text. */

@@ -1,6 +1,6 @@
 import { decodeHTMLAttribute } from 'entities/decode';
+import { TAG } from '../../extract/html/names.ts';
 import { HtmlScanner, type ScanHandler } from '../../extract/html/scanner.ts';
-import { TAG } from '../../extract/html/tag.ts';
 import { InertNesting } from './inert-nesting.ts';
 
 /** Longer pages are cut: the main thread writes them. */

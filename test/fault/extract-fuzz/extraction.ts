@@ -8,8 +8,7 @@ import { FETCHED_AT, requestFor } from '../../../src/crawl/read/read-request.fix
 import { contentKindOf } from '../../../src/extract/scan/content-kind.ts';
 import { readStructured } from '../../../src/extract/structured/structured-view.ts';
 import { buildTree } from '../../../src/extract/tree/tree-builder.ts';
-import { extractTyped } from '../../../src/extract/types/extract-typed.ts';
-import { TYPE_NAMES } from '../../../src/extract/types/registry.ts';
+import { extractTyped, TYPE_NAMES } from '../../../src/extract/types/extract-typed.ts';
 import type { FuzzInput } from './inputs.ts';
 
 const FORMATS: readonly Format[] = ['metadata', 'links', 'html', 'text', 'markdown', 'content', 'structured'];

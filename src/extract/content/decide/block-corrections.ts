@@ -1,12 +1,9 @@
-import { headingLevel } from '../features/block-facts.ts';
-import type { Block } from '../features/blocks.ts';
+import { type Block, headingLevel } from '../features/blocks.ts';
 import { ELEMENT_FLAG } from '../features/element-flags.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
-import { HINT_BITS } from '../features/hint-words.ts';
 import { isProse } from '../features/page-shape.ts';
-import { type TextTopic, TOPIC_NAMES } from '../features/text-words.ts';
-import { logistic } from '../model/forest.ts';
-import { PAGE_TYPES } from '../model/page-type.ts';
+import { HINT_BITS, type TextTopic, TOPIC_NAMES } from '../features/word-lists.ts';
+import { logistic, PAGE_TYPES } from '../model/forest.ts';
 
 const DOCUMENTATION = PAGE_TYPES.indexOf('documentation');
 const DOCUMENTATION_CHANCE = 0.4;

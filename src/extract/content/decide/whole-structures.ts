@@ -1,12 +1,11 @@
-import { hashName } from '../../html/name-table.ts';
+import { hashName } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import type { Block } from '../features/blocks.ts';
 import { ELEMENT_FLAG } from '../features/element-flags.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
 import { isOnlyActions } from './block-corrections.ts';
 import { REPEATED_SHARE } from './choose-blocks.ts';
-import { type PlacedText, rolesOf } from './equal-shapes.ts';
-import type { Structure } from './structures.ts';
+import { type PlacedText, rolesOf, type Structure } from './structures.ts';
 
 const CLASS = hashName('class');
 const ACTION_WORDS = 3;

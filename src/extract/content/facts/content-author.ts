@@ -1,12 +1,9 @@
-import { hashName } from '../../html/name-table.ts';
-import { TAG } from '../../html/tag.ts';
+import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
-import { headingLevel } from '../features/block-facts.ts';
-import { type Block, countWords } from '../features/blocks.ts';
+import { type Block, countWords, headingLevel } from '../features/blocks.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
 import type { TypedObject } from '../features/page-signals.ts';
-import { blockAt, type FactSources, SECONDARY_HINTS } from './content-head.ts';
-import { isText } from './content-work.ts';
+import { blockAt, type FactSources, isText, SECONDARY_HINTS } from './content-head.ts';
 import { cleanName, isPersonName, isSiteName, joinNames } from './person-name.ts';
 
 interface StatedAuthor {

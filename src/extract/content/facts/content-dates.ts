@@ -1,10 +1,9 @@
-import { hashName } from '../../html/name-table.ts';
-import { collapse } from '../../html/white-space.ts';
+import { hashName } from '../../html/names.ts';
+import { collapse } from '../../html/page-text.ts';
 import { parseDate, statedMoment } from '../../values/date/date.ts';
 import { type Block, countWords } from '../features/blocks.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
-import { blockAt, type FactSources, SECONDARY_HINTS } from './content-head.ts';
-import { isText } from './content-work.ts';
+import { blockAt, type FactSources, isText, SECONDARY_HINTS } from './content-head.ts';
 
 /** Publication and last change of a page: ISO 8601 as precise as the page states, null when it states none. */
 export interface ContentDates {

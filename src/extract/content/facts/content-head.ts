@@ -1,18 +1,16 @@
-import { hashName } from '../../html/name-table.ts';
-import { TAG } from '../../html/tag.ts';
+import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
-import { headingLevel } from '../features/block-facts.ts';
-import type { Block } from '../features/blocks.ts';
+import { type Block, headingLevel } from '../features/blocks.ts';
 import { ELEMENT_FLAG } from '../features/element-flags.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
-import { HINT_BITS } from '../features/hint-words.ts';
 import { isProse } from '../features/page-shape.ts';
 import type { TypedObject } from '../features/page-signals.ts';
-import type { PageType } from '../model/page-type.ts';
+import { HINT_BITS } from '../features/word-lists.ts';
+import type { PageType } from '../model/forest.ts';
 import type { Site } from './person-name.ts';
 
 /** The blocks around the title, where pages state author and date. Indices into the list of blocks. */
-export interface ContentHead {
+interface ContentHead {
   readonly title: number;
   readonly from: number;
   readonly to: number;
@@ -25,6 +23,46 @@ const LEVELS_AROUND = 4;
 /** A lead may stand between title and byline; more prose is the text itself. */
 const PROSE_WORDS = 80;
 const LEAST_TITLE = 3;
+
+const MOST_WORKS = 20;
+/** Types of written works. Reviews, comments, answers, images and videos are parts of a page. */
+const TEXTS: ReadonlySet<string> = new Set([
+  'article',
+  'newsarticle',
+  'blogposting',
+  'techarticle',
+  'scholarlyarticle',
+  'medicalscholarlyarticle',
+  'reportagenewsarticle',
+  'analysisnewsarticle',
+  'opinionnewsarticle',
+  'backgroundnewsarticle',
+  'reviewnewsarticle',
+  'advertisercontentarticle',
+  'satiricalarticle',
+  'report',
+  'socialmediaposting',
+  'liveblogposting',
+  'discussionforumposting',
+  'question',
+  'recipe',
+  'howto',
+  'guide',
+  'learningresource',
+  'creativework',
+  'podcastepisode',
+]);
+const PAGES: ReadonlySet<string> = new Set([
+  'webpage',
+  'itempage',
+  'aboutpage',
+  'contactpage',
+  'collectionpage',
+  'faqpage',
+  'qapage',
+  'profilepage',
+  'medicalwebpage',
+]);
 
 /** Null when no block is the title. */
 export function findHead(evidence: ContentEvidence, title: string | null): ContentHead | null {
@@ -80,7 +118,7 @@ export const SECONDARY_HINTS = HINT_BITS.comment | HINT_BITS.related | HINT_BITS
 const MUCH = 0.4;
 
 /** True for elements with comments, reviews, menus or related entries. `names` are the hints that count. */
-export function isSecondary({ elements, shape }: ContentEvidence, node: number, names: number): boolean {
+function isSecondary({ elements, shape }: ContentEvidence, node: number, names: number): boolean {
   const flags = elements.flags[node] as number;
   const isFooter =
     (flags & ELEMENT_FLAG.footer) !== 0 && ((shape.flagsAround[node] as number) & ELEMENT_FLAG.article) === 0;
@@ -107,10 +145,10 @@ const ITEM_PROPERTY = hashName('itemprop');
 const ITEM_TYPE = hashName('itemtype');
 const REL = hashName('rel');
 /** Far more than a page about one subject has. */
-const MOST = 32;
+const MOST_SECONDARY = 32;
 
 /** Elements with author and dates of the page, in document order. */
-export interface OwnElements {
+interface OwnElements {
   /** Marked as the author by structured data or a relation. */
   readonly authors: readonly number[];
   /** Known by class or link target only, and near the title. */
@@ -146,7 +184,7 @@ export function ownElements(
   const bylines: number[] = [];
   const dates: number[] = [];
   const add = (list: number[], node: number): void => {
-    if (list.length < MOST) list.push(node);
+    if (list.length < MOST_SECONDARY) list.push(node);
   };
   for (let node = 1; node < tree.count; node++) {
     if (tree.isText(node)) continue;
@@ -190,4 +228,19 @@ export interface FactSources {
   readonly works: readonly TypedObject[];
   readonly head: ContentHead | null;
   readonly elements: OwnElements;
+}
+
+/** Pages that are one text, so that the names and dates on them are likely to be those of the text. */
+export function isText(type: PageType): boolean {
+  return type === 'article' || type === 'documentation' || type === 'forum';
+}
+
+/** Structured objects that describe the page as a whole, the most detailed first. */
+export function worksOf(objects: readonly TypedObject[], type: PageType): readonly TypedObject[] {
+  const ofKind = (kind: ReadonlySet<string>): readonly TypedObject[] =>
+    objects.filter(({ types }) => types.some((name) => kind.has(name)));
+  const texts = ofKind(TEXTS);
+  const pages = ofKind(PAGES);
+  // Several texts on a page of another type are list entries.
+  return (isText(type) || texts.length === 1 ? [...texts, ...pages] : pages).slice(0, MOST_WORKS);
 }

@@ -1,6 +1,5 @@
-import { collapse } from '../../html/white-space.ts';
-import { squeeze } from '../features/block-facts.ts';
-import { countWords } from '../features/blocks.ts';
+import { collapse } from '../../html/page-text.ts';
+import { countWords, squeeze } from '../features/blocks.ts';
 
 /** Name and host of a site. */
 export interface Site {

@@ -1,7 +1,6 @@
-import { PAGE_TYPES } from '../model/page-type.ts';
+import { PAGE_TYPES } from '../model/forest.ts';
 import { ELEMENT_FLAG_NAMES } from './element-flags.ts';
-import { HINT_NAMES } from './hint-words.ts';
-import { TOPIC_NAMES } from './text-words.ts';
+import { HINT_NAMES, TOPIC_NAMES } from './word-lists.ts';
 
 const OWN = [
   'words',

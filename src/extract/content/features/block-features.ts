@@ -1,14 +1,12 @@
-import { TAG } from '../../html/tag.ts';
-import { bodyOf, headingLevel, squeeze, tagKind } from './block-facts.ts';
+import { TAG } from '../../html/names.ts';
 import { BLOCK_FEATURES, LEVELS, NEIGHBOURS } from './block-feature-names.ts';
 import type { TokenScores } from './block-tokens.ts';
-import type { Block } from './blocks.ts';
+import { type Block, bodyOf, headingLevel, squeeze, tagKind } from './blocks.ts';
 import { type CommentSections, commentSections } from './comment-sections.ts';
 import { ELEMENT_FLAG, ELEMENT_FLAG_NAMES } from './element-flags.ts';
 import type { ContentEvidence } from './evidence.ts';
-import { HINT_NAMES } from './hint-words.ts';
 import { isProse } from './page-shape.ts';
-import { TOPIC_NAMES } from './text-words.ts';
+import { HINT_NAMES, TOPIC_NAMES } from './word-lists.ts';
 
 /** How far up names and flags count as near. */
 const NEAR = 2;

@@ -1,9 +1,7 @@
-import { hashName } from '../../html/name-table.ts';
-import { TAG } from '../../html/tag.ts';
+import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
-import type { TokenWeights } from '../model/token-weights.ts';
-import { headingLevel } from './block-facts.ts';
-import type { Block } from './blocks.ts';
+import type { TokenWeights } from '../model/forest.ts';
+import { type Block, headingLevel } from './blocks.ts';
 import type { ContentEvidence } from './evidence.ts';
 
 type TokenSource = 0 | 1 | 2 | 3;

@@ -1,11 +1,10 @@
-import { hashName } from '../../html/name-table.ts';
-import { TAG } from '../../html/tag.ts';
+import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
-import { PAGE_TYPES } from '../model/page-type.ts';
+import { PAGE_TYPES } from '../model/forest.ts';
 import type { Block } from './blocks.ts';
 import type { ContentEvidence } from './evidence.ts';
-import { HINT_BITS, hintsOf } from './hint-words.ts';
 import { isProse } from './page-shape.ts';
+import { HINT_BITS, hintsOf } from './word-lists.ts';
 
 export interface CommentSections {
   /** By node: the outermost enclosing element that is named as comments; 0 without one. */

@@ -1,6 +1,5 @@
 import { logistic } from '../model/forest.ts';
-import { headingLevel } from './block-facts.ts';
-import type { Block } from './blocks.ts';
+import { type Block, headingLevel } from './blocks.ts';
 import type { ContentEvidence } from './evidence.ts';
 
 const REACHES = [1, 2, 3] as const;

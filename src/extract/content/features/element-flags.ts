@@ -1,7 +1,6 @@
-import { hashName } from '../../html/name-table.ts';
-import { TAG, type TagName } from '../../html/tag.ts';
+import { hashName, TAG, type TagName } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
-import { hintsOf } from './hint-words.ts';
+import { hintsOf } from './word-lists.ts';
 
 /** Kinds of elements by tag, ARIA role and visibility, independent of class names. */
 export const ELEMENT_FLAG_NAMES = [

@@ -1,9 +1,8 @@
-import { TAG } from '../../html/tag.ts';
+import { TAG } from '../../html/names.ts';
 import { ELEMENT_FLAG, ELEMENT_FLAG_NAMES } from './element-flags.ts';
 import type { ContentEvidence } from './evidence.ts';
-import { HINT_NAMES } from './hint-words.ts';
 import { isProse } from './page-shape.ts';
-import { TOPIC_NAMES } from './text-words.ts';
+import { HINT_NAMES, TOPIC_NAMES } from './word-lists.ts';
 
 const TYPES = {
   article: ['article', 'newsarticle', 'blogposting', 'techarticle', 'report', 'recipe', 'howto'],

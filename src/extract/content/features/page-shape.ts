@@ -1,4 +1,4 @@
-import { TAG } from '../../html/tag.ts';
+import { TAG } from '../../html/names.ts';
 import { type PageTree, RAW_TEXT } from '../../tree/page-tree.ts';
 import type { Block, Blocks } from './blocks.ts';
 import { ELEMENT_FLAG, type ElementFlags } from './element-flags.ts';

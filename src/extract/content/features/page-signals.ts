@@ -1,7 +1,6 @@
 import { LIMITS } from '../../html/limits.ts';
-import { hashName } from '../../html/name-table.ts';
-import { TAG } from '../../html/tag.ts';
-import { collapse } from '../../html/white-space.ts';
+import { hashName, TAG } from '../../html/names.ts';
+import { collapse } from '../../html/page-text.ts';
 import { parseJsonLd } from '../../structured/json-ld.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 

@@ -12,6 +12,22 @@ export interface Forest {
   readonly leaves: Float32Array;
 }
 
+/** Sources of the tokens of a block: its text, the heading above, its closest ancestors, further ancestors. */
+export const TOKEN_SOURCES = ['text', 'heading', 'near', 'far'] as const;
+
+/** Weights are written in steps of a hundredth. */
+const WEIGHT_STEPS = 100;
+
+export const PAGE_TYPES = [
+  'article',
+  'documentation',
+  'forum',
+  'product',
+  'service',
+  'listing',
+  'collection',
+] as const;
+
 /** The sum of the trees for each row, before the logistic function. */
 export function evaluate(forest: Forest, rows: Float32Array, width: number): Float64Array {
   const { depth, bias, features, thresholds, leaves } = forest;
@@ -93,4 +109,42 @@ export function readForests(packed: string): Forest[] {
     forests.push({ depth, bias, features, thresholds, leaves });
   }
   return forests;
+}
+
+/** By source: the weight of a token, above 0 for content. */
+export type TokenWeights = readonly ReadonlyMap<string, number>[];
+
+/** One line per source: tokens and weights alternate. */
+export function packTokens(weights: TokenWeights): string[] {
+  return weights.map((map) =>
+    [...map]
+      .map(([token, weight]) => [token, Math.round(weight * WEIGHT_STEPS)] as const)
+      .filter(([, steps]) => steps !== 0)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([token, steps]) => `${token} ${steps}`)
+      .join(' '),
+  );
+}
+
+export function readTokens(lines: string): TokenWeights {
+  const packed = lines.replace(/^\n/, '').split('\n');
+  return TOKEN_SOURCES.map((_, source) => {
+    const parts = (packed[source] ?? '').split(' ');
+    const map = new Map<string, number>();
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      map.set(parts[at] as string, Number(parts[at + 1]) / WEIGHT_STEPS);
+    }
+    return map;
+  });
+}
+
+export type PageType = (typeof PAGE_TYPES)[number];
+
+/** Probability of each page type, given the features of the page; one forest per type. */
+export function typeChances(forests: readonly Forest[], row: Float32Array): Float64Array {
+  const chances = Float64Array.from(forests, (forest) =>
+    logistic(evaluate(forest, row, row.length)[0] as number),
+  );
+  const all = chances.reduce((sum, chance) => sum + chance, 1e-9);
+  return chances.map((chance) => chance / all);
 }

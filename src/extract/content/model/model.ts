@@ -1,5 +1,4 @@
-import { type Forest, readForests } from './forest.ts';
-import { readTokens, type TokenWeights } from './token-weights.ts';
+import { type Forest, readForests, readTokens, type TokenWeights } from './forest.ts';
 import { TOKENS, WEIGHTS } from './weights.ts';
 
 export interface ContentModel {

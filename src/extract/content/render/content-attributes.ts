@@ -1,7 +1,5 @@
-import { BaseUrl } from '../../html/base-url.ts';
-import { hashName } from '../../html/name-table.ts';
-import { srcsetCandidates } from '../../html/srcset.ts';
-import { TAG } from '../../html/tag.ts';
+import { BaseUrl, srcsetCandidates } from '../../html/base-url.ts';
+import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 
 const HREF = hashName('href');

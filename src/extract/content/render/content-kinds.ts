@@ -1,5 +1,4 @@
-import { hashName } from '../../html/name-table.ts';
-import { BLOCK, TAG, TAG_FLAGS, type TagName } from '../../html/tag.ts';
+import { BLOCK, hashName, TAG, TAG_FLAGS, type TagName } from '../../html/names.ts';
 
 /** Kinds of elements in clean content. Other elements contribute only their text. */
 export const KIND = {

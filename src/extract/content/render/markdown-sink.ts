@@ -1,7 +1,6 @@
-import type { InlineToken } from './inline-run.ts';
-import { codeFence, markdownInline } from './markdown-inline.ts';
+import { codeFence, type InlineToken, markdownInline } from './markdown-inline.ts';
 import type { ContentSink } from './outline-content.ts';
-import type { Cell } from './table-grid.ts';
+import type { Cell } from './walk-content.ts';
 
 const MOST_CHARS = 16_000_000;
 

@@ -1,13 +1,11 @@
 import type { BaseUrl } from '../../html/base-url.ts';
-import { hashName } from '../../html/name-table.ts';
-import { TAG } from '../../html/tag.ts';
+import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { isApart } from '../features/blocks.ts';
 import { altOf, codeLanguage, imageOf, linkOf } from './content-attributes.ts';
 import { isBlockKind, KIND, type NodeKind } from './content-kinds.ts';
-import { InlineRun, type InlineToken } from './inline-run.ts';
-import { type Cell, tableGrid } from './table-grid.ts';
-import { type ContentVisitor, dataTables, walkContent } from './walk-content.ts';
+import { InlineRun, type InlineToken } from './markdown-inline.ts';
+import { type Cell, type ContentVisitor, dataTables, tableGrid, walkContent } from './walk-content.ts';
 
 /** Receives content as blocks in order. Lists, items and quotes nest; all other blocks are complete. */
 export interface ContentSink {

@@ -2,10 +2,10 @@ import { escapeAttribute, escapeText } from 'entities/escape';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { baseOf } from './content-attributes.ts';
 import { KIND, type NodeKind } from './content-kinds.ts';
-import { type InlineToken, plainText } from './inline-run.ts';
+import { type InlineToken, plainText } from './markdown-inline.ts';
 import { MarkdownSink } from './markdown-sink.ts';
 import { type ContentSink, outlineContent } from './outline-content.ts';
-import type { Cell } from './table-grid.ts';
+import type { Cell } from './walk-content.ts';
 
 export interface RenderedContent {
   readonly html: string;

@@ -1,8 +1,8 @@
-import { hashName } from '../../html/name-table.ts';
-import { TAG } from '../../html/tag.ts';
+import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { SILENT } from '../features/blocks.ts';
 import { KIND, kindOf, type NodeKind } from './content-kinds.ts';
+import type { InlineToken } from './markdown-inline.ts';
 
 const SHADOW_ROOT = hashName('shadowrootmode');
 
@@ -13,6 +13,9 @@ export interface ContentVisitor {
   /** Decoded text with the white space of the page. */
   text(text: string, node: number): void;
 }
+
+/** Places of covering cells beyond this are left out, so that spans cannot make a table much larger than its page. */
+const MOST_COVERED = 50_000;
 
 /** Walks over the nodes with `kept` 1. Elements that only group others are skipped, but not their content. */
 export function walkContent(tree: PageTree, kept: Uint8Array, visitor: ContentVisitor): void {
@@ -89,4 +92,62 @@ export function dataTables(tree: PageTree, kept: Uint8Array): Uint8Array {
     if ((rows[node] as number) < 2 || (columns[node] as number) < 2 || isLayout[node] === 1) isData[node] = 0;
   }
   return isData;
+}
+
+export interface Cell {
+  readonly isHeader: boolean;
+  /** Columns and rows that the cell covers. 0 rows: the place is covered by a cell above, and has no text. */
+  readonly columns: number;
+  readonly rows: number;
+  readonly run: readonly InlineToken[];
+}
+
+/**
+ * Rows in which every cell stands in its column: places that a cell covers from above are cells of their own. Rows
+ * without text are left out, and spans count the rows that are left. A span never leads beyond the last row.
+ */
+export function tableGrid(rows: readonly (readonly Cell[])[]): readonly (readonly Cell[])[] {
+  const placed = placeCells(rows);
+  const isFull = placed.map((row) => row.some(({ run }) => run.length > 0));
+  /** How many rows with text stand before each row. */
+  const before = [0];
+  for (const full of isFull) before.push((before.at(-1) as number) + (full ? 1 : 0));
+  return placed
+    .map((row, at) =>
+      row.map((cell) => {
+        if (cell.rows < 2) return cell;
+        const left = (before[at + cell.rows] as number) - (before[at] as number);
+        return { ...cell, rows: Math.max(1, left) };
+      }),
+    )
+    .filter((_row, at) => isFull[at]);
+}
+
+function placeCells(rows: readonly (readonly Cell[])[]): Cell[][] {
+  /** By column: in how many more rows it is covered from above. */
+  const covered: number[] = [];
+  let fillers = 0;
+  return rows.map((row, at) => {
+    const line: Cell[] = [];
+    let column = 0;
+    const fill = (): void => {
+      while ((covered[column] ?? 0) > 0) {
+        covered[column] = (covered[column] as number) - 1;
+        column++;
+        if (fillers++ < MOST_COVERED) line.push({ isHeader: false, columns: 1, rows: 0, run: [] });
+      }
+    };
+    for (const cell of row) {
+      fill();
+      const spanned = Math.min(cell.rows, rows.length - at);
+      line.push({ ...cell, rows: spanned });
+      for (let place = 0; place < cell.columns; place++) covered[column++] = spanned - 1;
+    }
+    // Columns after the last cell that are still covered; a gap between them cannot be.
+    while (column < covered.length) {
+      if ((covered[column] ?? 0) > 0) fill();
+      else column++;
+    }
+    return line;
+  });
 }

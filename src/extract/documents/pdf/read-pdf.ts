@@ -1,10 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { listen } from '../../../core/errors/guarded.ts';
 import { escapeMarkdown } from '../../content/render/markdown-inline.ts';
-import { cut } from '../../html/white-space.ts';
-import type { DocumentProblem, DocumentReading } from '../document-content.ts';
+import { cut } from '../../html/page-text.ts';
+import { type DocumentProblem, type DocumentReading, LinkList } from '../document-content.ts';
 import { DOCUMENT_LIMITS, type PdfLimits } from '../document-limits.ts';
-import { LinkList } from '../link-list.ts';
 import {
   bodySize,
   columnEnd,

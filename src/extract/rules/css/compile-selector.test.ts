@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RuleSyntaxError } from '../rule-problem.ts';
+import { RuleSyntaxError } from '../rule-text.ts';
 import { countingBudget, indexOf } from '../rules.fixture.ts';
 import { compileSelector } from './compile-selector.ts';
 

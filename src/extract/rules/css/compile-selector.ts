@@ -1,11 +1,12 @@
 import type { Budget } from '../budget.ts';
-import { RULE_LIMITS } from '../rule-limits.ts';
-import { RuleSyntaxError } from '../rule-problem.ts';
+import { RULE_LIMITS, RuleSyntaxError } from '../rule-text.ts';
 import type { TreeIndex } from '../tree-index.ts';
 import { compileSimple } from './compile-simple.ts';
 import { parseSelector } from './parse-selector.ts';
-import type { Combinator, ComplexSelector, CompoundSelector } from './selector.ts';
 import {
+  type Combinator,
+  type ComplexSelector,
+  type CompoundSelector,
   FAILS_ALL,
   FAILS_HERE,
   FAILS_SIBLINGS,
@@ -14,7 +15,7 @@ import {
   type Outcome,
   type SelectScope,
   type Test,
-} from './selector-match.ts';
+} from './selector.ts';
 
 /** A selector ready to run on any page. */
 export interface CompiledSelector {

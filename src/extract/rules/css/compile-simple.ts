@@ -1,16 +1,18 @@
-import { hashName } from '../../html/name-table.ts';
-import { TAG } from '../../html/tag.ts';
+import { hashName, TAG } from '../../html/names.ts';
 import { RAW_TEXT } from '../../tree/page-tree.ts';
-import { RULE_LIMITS } from '../rule-limits.ts';
-import type {
-  AttributeSelector,
-  ComplexSelector,
-  NthSelector,
-  PlainPseudo,
-  SelectorList,
-  SimpleSelector,
+import { RULE_LIMITS } from '../rule-text.ts';
+import {
+  type AttributeSelector,
+  type ComplexSelector,
+  MATCHES,
+  type Match,
+  type NthSelector,
+  type PlainPseudo,
+  type SelectorList,
+  type SelectScope,
+  type SimpleSelector,
+  type Test,
 } from './selector.ts';
-import { MATCHES, type Match, type SelectScope, type Test } from './selector-match.ts';
 
 const ID = hashName('id');
 const CLASS = hashName('class');

@@ -1,6 +1,5 @@
 import { nearestName } from '../../../core/config/nearest-name.ts';
-import { RULE_LIMITS } from '../rule-limits.ts';
-import { quoteAt } from '../rule-problem.ts';
+import { quoteAt, RULE_LIMITS } from '../rule-text.ts';
 import {
   type AttributeOperator,
   type AttributeSelector,
@@ -9,9 +8,9 @@ import {
   PLAIN_PSEUDOS,
   type PlainPseudo,
   type SelectorList,
+  SelectorReader,
   type SimpleSelector,
 } from './selector.ts';
-import { SelectorReader } from './selector-reader.ts';
 
 const OPERATORS: readonly AttributeOperator[] = ['~=', '|=', '^=', '$=', '*=', '!=', '='];
 const NTH = ['nth-child', 'nth-last-child', 'nth-of-type', 'nth-last-of-type'] as const;

@@ -1,6 +1,6 @@
 import type { Budget } from '../budget.ts';
 import { compileRegex, type Regex } from '../regex.ts';
-import { RuleSyntaxError } from '../rule-problem.ts';
+import { RuleSyntaxError } from '../rule-text.ts';
 import type { ComparisonOperator } from './query.ts';
 
 /** The value of a path without a result: equal only to itself. */

@@ -1,6 +1,5 @@
 import type { Budget } from '../budget.ts';
-import { RULE_LIMITS } from '../rule-limits.ts';
-import { RuleSyntaxError } from '../rule-problem.ts';
+import { RULE_LIMITS, RuleSyntaxError } from '../rule-text.ts';
 import { compareValues, isRegexMatch, NOTHING, type Operated } from './compare.ts';
 import { parseQuery } from './parse-query.ts';
 import type { Condition, JsonPathQuery, Operand, Segment, Selector } from './query.ts';

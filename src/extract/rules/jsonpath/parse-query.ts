@@ -1,8 +1,15 @@
 import { nearestName } from '../../../core/config/nearest-name.ts';
-import { RULE_LIMITS } from '../rule-limits.ts';
+import { RULE_LIMITS } from '../rule-text.ts';
 import { compileIRegexp } from './compare.ts';
-import type { ComparisonOperator, Condition, JsonPathQuery, Operand, Segment, Selector } from './query.ts';
-import { QueryReader } from './reader.ts';
+import {
+  type ComparisonOperator,
+  type Condition,
+  type JsonPathQuery,
+  type Operand,
+  QueryReader,
+  type Segment,
+  type Selector,
+} from './query.ts';
 
 /** Throws RuleSyntaxError with the position of the mistake. */
 export function parseQuery(source: string): JsonPathQuery {

@@ -1,7 +1,6 @@
 import type { Budget } from '../budget.ts';
 import { isSame } from '../jsonpath/compare.ts';
-import { RULE_LIMITS } from '../rule-limits.ts';
-import type { RuleProblem } from '../rule-problem.ts';
+import { RULE_LIMITS, type RuleProblem } from '../rule-text.ts';
 import type { CompiledSchema, SchemaNode } from './compile-schema.ts';
 import type { JsonTypeName } from './schema-keywords.ts';
 

@@ -1,7 +1,6 @@
 import { nearestName } from '../../../core/config/nearest-name.ts';
 import { compileRegex, type Regex } from '../regex.ts';
-import { RULE_LIMITS } from '../rule-limits.ts';
-import { type RuleProblem, RuleSyntaxError } from '../rule-problem.ts';
+import { RULE_LIMITS, type RuleProblem, RuleSyntaxError } from '../rule-text.ts';
 import {
   COUNTS,
   IN_PLACE,

@@ -1,17 +1,17 @@
 import { nearestName } from '../../../core/config/nearest-name.ts';
-import { RULE_LIMITS } from '../rule-limits.ts';
-import { quoteAt, RuleSyntaxError } from '../rule-problem.ts';
-import type {
-  Axis,
-  BinaryOperator,
-  Expression,
-  NodeTest,
-  PathExpression,
-  Step,
-  XPathType,
+import { quoteAt, RULE_LIMITS, RuleSyntaxError } from '../rule-text.ts';
+import {
+  type Axis,
+  type BinaryOperator,
+  type Expression,
+  type NodeTest,
+  type PathExpression,
+  type Step,
+  type Token,
+  tokenize,
+  type XPathType,
 } from './expression.ts';
 import { FUNCTIONS } from './functions.ts';
-import { type Token, tokenize } from './lexer.ts';
 
 const AXES: readonly Axis[] = [
   'ancestor',

@@ -1,13 +1,10 @@
 import type { Budget } from '../budget.ts';
-import { RULE_LIMITS } from '../rule-limits.ts';
-import { RuleSyntaxError } from '../rule-problem.ts';
+import { RULE_LIMITS, RuleSyntaxError } from '../rule-text.ts';
 import type { TreeIndex } from '../tree-index.ts';
-import { REVERSE_AXES, walkAxis } from './axes.ts';
 import type { Expression, PathExpression, Step, XPathType } from './expression.ts';
-import { type Focus, FUNCTIONS } from './functions.ts';
-import { isAttribute, nodeNumber, treeNodeOf, XPathPage } from './nodes.ts';
+import { booleanOf, compare, type Focus, FUNCTIONS, isNodes, numberOf, type Value } from './functions.ts';
+import { isAttribute, nodeNumber, REVERSE_AXES, treeNodeOf, walkAxis, XPathPage } from './nodes.ts';
 import { parseXPath, typeOf } from './parse-xpath.ts';
-import { booleanOf, compare, isNodes, numberOf, type Value } from './value.ts';
 
 /** One result of an expression: a node of the tree, or a plain value (attributes give their value). */
 export type XPathItem =

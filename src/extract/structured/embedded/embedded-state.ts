@@ -1,10 +1,8 @@
-import { hashName } from '../../html/name-table.ts';
-import { TAG } from '../../html/tag.ts';
-import { cut } from '../../html/white-space.ts';
+import { hashName, TAG } from '../../html/names.ts';
+import { cut } from '../../html/page-text.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { LITERAL_LIMITS } from './literal-text.ts';
-import { flightChunk, readFlight } from './next-flight.ts';
-import { readScriptState } from './script-state.ts';
+import { flightChunk, readFlight, readScriptState } from './script-state.ts';
 
 /** Data that a page carries for its own scripts. */
 export interface EmbeddedState {

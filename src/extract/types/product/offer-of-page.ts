@@ -1,9 +1,8 @@
 import type { DeepRecord } from '../../../core/model/extraction.ts';
 import type { PageMetadata, StructuredItem } from '../../../core/model/page.ts';
-import { type DataItem, ItemGraph, type ReadItems } from '../../structured/item.ts';
+import { type DataItem, ItemGraph, nameOf, type ReadItems } from '../../structured/item.ts';
 import { readJsonLdItems } from '../../structured/json-ld-items.ts';
 import { readStructured } from '../../structured/structured-view.ts';
-import { nameOf } from '../../structured/vocabulary.ts';
 import { buildTree } from '../../tree/tree-builder.ts';
 import { extractTyped } from '../extract-typed.ts';
 

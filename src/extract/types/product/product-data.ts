@@ -11,11 +11,10 @@ import {
   valuesOf,
 } from '../../structured/item.ts';
 import { parseAvailability } from '../../values/availability.ts';
-import { parseGtin } from '../../values/gtin.ts';
+import { parseGtin } from '../../values/plain-values.ts';
 import type { Draft } from '../draft.ts';
 import type { TypedEvidence } from '../evidence.ts';
-import type { Variant } from '../field.ts';
-import { choosePerSource, ratingOf } from '../item-reading.ts';
+import { choosePerSource, ratingOf, type Variant } from '../field.ts';
 import { FIELD_READERS, fieldText } from '../read-kind.ts';
 import type { ProductFields } from './product-fields.ts';
 

@@ -1,4 +1,4 @@
-import { TAG } from '../../html/tag.ts';
+import { TAG } from '../../html/names.ts';
 import { elementText } from '../../structured/element-text.ts';
 import { TEXT } from '../../tree/page-tree.ts';
 import { parseAvailability } from '../../values/availability.ts';

@@ -4,7 +4,7 @@ import {
   stateText,
   stateValue,
 } from '../../structured/embedded/state-search.ts';
-import { parseGtin } from '../../values/gtin.ts';
+import { parseGtin } from '../../values/plain-values.ts';
 import type { TypedEvidence } from '../evidence.ts';
 import type { Variant } from '../field.ts';
 import { FIELD_READERS, fieldText, readPrice } from '../read-kind.ts';

@@ -1,5 +1,5 @@
 import { fold, lowerInPlace } from '../fold.ts';
-import { cleanLocale } from '../number-format.ts';
+import { cleanLocale } from '../number.ts';
 import {
   addDays,
   addMonths,
@@ -13,12 +13,11 @@ import {
   weekdayOf,
   withCommonYears,
 } from './calendar.ts';
-import { type Clock, takeClock } from './clock.ts';
+import { type Clock, offsetAt, offsetOfLocal, takeClock } from './clock.ts';
 import { nameKey, weekdayNames } from './date-names.ts';
 import { daysOf, readNamed } from './named-date.ts';
 import { type DateOrder, readIso, readNumeric } from './numeric-date.ts';
 import { type RelativeDate, readDistance, readRelativeName } from './relative-date.ts';
-import { offsetAt, offsetOfLocal } from './time-zone.ts';
 
 export type DatePrecision = 'year' | 'month' | 'day' | 'minute' | 'second';
 

@@ -1,11 +1,6 @@
 import { isLetter, lowerInPlace, standsAlone } from '../fold.ts';
-import { type Numeral, numeralAt } from '../numeral.ts';
-import {
-  CURRENCY_SPELLINGS,
-  type CurrencySpelling,
-  EXACT_SPELLINGS,
-  isLikelyWord,
-} from './currency-spellings.ts';
+import { type Numeral, numeralAt } from '../number.ts';
+import { CURRENCY_SPELLINGS, type CurrencySpelling, EXACT_SPELLINGS, isLikelyWord } from './currencies.ts';
 import {
   FACTOR_WORDS,
   PER_WORDS,

@@ -1,5 +1,5 @@
-import type { Numeral } from '../numeral.ts';
-import type { CurrencySpelling } from './currency-spellings.ts';
+import type { Numeral } from '../number.ts';
+import type { CurrencySpelling } from './currencies.ts';
 import type { PriceToken } from './price-lexer.ts';
 import { AND_WORDS, RANGE_WORDS } from './price-words.ts';
 

@@ -1,6 +1,5 @@
-import { type NumberFormat, numberFormatOf, regionOf } from '../number-format.ts';
-import type { NumeralReading } from '../numeral.ts';
-import { CURRENCIES, currencyOf } from './currency-table.ts';
+import { type NumberFormat, type NumeralReading, numberFormatOf, regionOf } from '../number.ts';
+import { CURRENCIES, currencyOf } from './currencies.ts';
 import type { Quote } from './price-quotes.ts';
 
 /** What the caller knows about the origin of a price. */

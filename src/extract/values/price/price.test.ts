@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CURRENCIES, currencyOf } from './currency-table.ts';
+import { CURRENCIES, currencyOf } from './currencies.ts';
 import { type Price, parseCurrency, parsePrice } from './price.ts';
 
 interface PriceCase {

@@ -1,6 +1,6 @@
 import { fold } from '../fold.ts';
-import { SURE_DECIMAL } from '../numeral.ts';
-import { CURRENCIES } from './currency-table.ts';
+import { SURE_DECIMAL } from '../number.ts';
+import { CURRENCIES } from './currencies.ts';
 import { lexPrice } from './price-lexer.ts';
 import { type Quote, type Quotes, readQuotes } from './price-quotes.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { buildTree } from '../../tree/tree-builder.ts';
 import { renderContent } from './render-content.ts';
-import { tableGrid } from './table-grid.ts';
+import { tableGrid } from './walk-content.ts';
 
 function renderAll(html: string) {
   const tree = buildTree(html);

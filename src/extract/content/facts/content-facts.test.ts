@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../tree/tree-builder.ts';
 import { gatherEvidence } from '../features/evidence.ts';
-import { titleOf } from './content-title.ts';
+import { titleOf } from './content-facts.ts';
 
 interface Page {
   readonly title?: string;

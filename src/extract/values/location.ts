@@ -1,4 +1,3 @@
-import { normalizeText } from '../text.ts';
 import {
   type AdministrativeRegion,
   countryCoded,
@@ -7,9 +6,10 @@ import {
   regionNamed,
   regionsCoded,
 } from './place-names.ts';
+import { normalizeText } from './text.ts';
 
 /** A place. Fields that the text does not decide are null; `raw` is the whole text. */
-export interface Location {
+interface Location {
   readonly city: string | null;
   readonly region: string | null;
   /** Code of ISO 3166, such as `DE`. */
@@ -20,7 +20,7 @@ export interface Location {
   readonly countries: readonly string[];
 }
 
-export interface LocationHints {
+interface LocationHints {
   readonly country?: string | undefined;
 }
 

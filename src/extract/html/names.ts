@@ -1,4 +1,48 @@
-import { NameTable } from './name-table.ts';
+const SLOTS = 1_024;
+
+/** One step of the hash of a name: letters fold to lower case, so `HREF` and `href` hash alike. */
+export function foldName(hash: number, code: number): number {
+  return (Math.imul(hash, 131) + (code | 0x20)) | 0;
+}
+
+export function hashName(name: string): number {
+  let hash = 0;
+  for (let i = 0; i < name.length; i++) hash = foldName(hash, name.charCodeAt(i));
+  return hash;
+}
+
+/**
+ * Finds a known name by its hash, so that the scanner never makes a string of a tag or attribute name.
+ * Ids are the places in the list; -1 means unknown. An unknown name with the 32-bit hash of a known one is taken
+ * for it: a page built that way only damages its own extraction.
+ */
+class NameTable {
+  readonly #hashes = new Int32Array(SLOTS);
+  readonly #ids = new Int16Array(SLOTS).fill(-1);
+
+  constructor(names: readonly string[]) {
+    for (const [id, name] of names.entries()) {
+      const hash = hashName(name);
+      let slot = slotOf(hash);
+      while (this.#ids[slot] !== -1) slot = (slot + 1) & (SLOTS - 1);
+      this.#hashes[slot] = hash;
+      this.#ids[slot] = id;
+    }
+  }
+
+  find(hash: number): number {
+    let slot = slotOf(hash);
+    for (;;) {
+      const id = this.#ids[slot] as number;
+      if (id === -1 || this.#hashes[slot] === hash) return id;
+      slot = (slot + 1) & (SLOTS - 1);
+    }
+  }
+}
+
+function slotOf(hash: number): number {
+  return (hash ^ (hash >>> 15)) & (SLOTS - 1);
+}
 
 /** Separates words: `a</p><p>b` reads as two. */
 export const BLOCK = 1;
@@ -131,15 +175,15 @@ const FLAGS = {
 } as const;
 
 export type TagName = keyof typeof FLAGS;
-const NAMES = Object.keys(FLAGS) as readonly TagName[];
+const TAG_LIST = Object.keys(FLAGS) as readonly TagName[];
 
 /** Tag ids count from 1; 0 is every tag that is not in the list. */
-export const TAG = Object.fromEntries(NAMES.map((name, index) => [name, index + 1])) as Readonly<
+export const TAG = Object.fromEntries(TAG_LIST.map((name, index) => [name, index + 1])) as Readonly<
   Record<TagName, number>
 >;
-export const TAG_FLAGS = Uint16Array.from([0, ...NAMES.map((name) => FLAGS[name])]);
-export const TAG_NAMES: readonly string[] = ['', ...NAMES];
-export const tagTable = new NameTable(['', ...NAMES]);
+export const TAG_FLAGS = Uint16Array.from([0, ...TAG_LIST.map((name) => FLAGS[name])]);
+export const TAG_NAMES: readonly string[] = ['', ...TAG_LIST];
+export const tagTable = new NameTable(['', ...TAG_LIST]);
 
 const P_ENDS = set('p');
 const HEADING_ENDS = set('p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6');
@@ -169,7 +213,59 @@ const ENDS: Partial<Record<TagName, Uint8Array>> = {
 export const IMPLIED_ENDS: readonly Uint8Array[] = TAG_NAMES.map((name) => ENDS[name as TagName] ?? P_ENDS);
 
 function set(...names: readonly TagName[]): Uint8Array {
-  const ends = new Uint8Array(NAMES.length + 1);
+  const ends = new Uint8Array(TAG_LIST.length + 1);
   for (const name of names) ends[TAG[name]] = 1;
   return ends;
 }
+
+/** The attributes extraction asks for. At most 32, so that the ones seen on a tag fit into one bit mask. */
+const ATTRIBUTE_NAMES = [
+  'href',
+  'src',
+  'srcset',
+  'rel',
+  'content',
+  'name',
+  'property',
+  'http-equiv',
+  'lang',
+  'hreflang',
+  'type',
+  'title',
+  'alt',
+  'itemscope',
+  'itemprop',
+  'itemtype',
+  'itemid',
+  'typeof',
+  'vocab',
+  'resource',
+  'about',
+  'datetime',
+  'value',
+  'data',
+  'action',
+  'method',
+  'xlink:href',
+  'shadowrootmode',
+  'data-src',
+  'data-srcset',
+  'xml:lang',
+  'prefix',
+] as const;
+
+type AttributeName = (typeof ATTRIBUTE_NAMES)[number];
+export const ATTRIBUTE_COUNT = ATTRIBUTE_NAMES.length;
+export const attributeTable = new NameTable(ATTRIBUTE_NAMES);
+
+export const ATTR = Object.fromEntries(ATTRIBUTE_NAMES.map((name, id) => [name, id])) as Readonly<
+  Record<AttributeName, number>
+>;
+
+function maskOf(...names: readonly AttributeName[]): number {
+  return names.reduce((mask, name) => mask | (1 << ATTR[name]), 0);
+}
+export const MICRODATA_MASK = maskOf('itemscope', 'itemprop');
+/** RDFa attributes that start a new item. */
+export const RDFA_THING_MASK = maskOf('typeof', 'resource', 'about');
+export const RDFA_MASK = maskOf('typeof', 'property', 'vocab', 'prefix', 'resource', 'about');
