@@ -4,10 +4,7 @@ import type { z } from 'zod';
 import { createBearerTokens } from '../capabilities/accounts/bearer-tokens.ts';
 import { createKeyDirectory, withTokens } from '../capabilities/accounts/key-directory.ts';
 import { createSignIns } from '../capabilities/accounts/sign-ins.ts';
-import { createComparisons } from '../capabilities/compare/comparisons.ts';
 import { parsedRequest } from '../capabilities/jobs/invalid-request.ts';
-import { createQueries } from '../capabilities/query/queries.ts';
-import { openVault } from '../capabilities/sessions/vault.ts';
 import { addressTest, isLoopback } from '../core/config/address-list.ts';
 import { listen, listenOnce } from '../core/errors/guarded.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
@@ -213,7 +210,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     ? createDashboardPages(createDashboardFiles(deps.dashboardDir ?? DASHBOARD_DIR))
     : null;
   answerFailures(app, keepStaleAnswers(app, now), pages?.unrouted ?? null);
-  keepAnswers(app, { store, vault: openVault(settings), newId: jobs.newId });
+  keepAnswers(app, { store, vault: deps.vault, newId: jobs.newId });
   streamLargeAnswers(app, settings.maxUnreadBytes);
   closeUnread(app);
   followRequestSpans(app);
@@ -272,15 +269,11 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   });
   startRequestSpans(app);
 
-  const comparisons = createComparisons({ store, blobs: deps.blobs });
-  app.addHook('onClose', () => comparisons.close());
   const routeDeps: RouteDeps = {
     ...deps,
     keys,
     dashboard: pages === null || signIns === null ? null : { pages, signIns, authentication },
     idempotency: createIdempotency(store, jobs),
-    comparisons,
-    queries: createQueries(store),
   };
   for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
   if (deps.onlyOperations !== true) {

@@ -146,7 +146,7 @@ export async function openWithPlace(
     },
     async extract(page, fields = {}) {
       requireOpen();
-      return readGiven(platform.extraction, page, fields);
+      return readGiven(platform.capabilities.extraction, page, fields);
     },
     close() {
       closed ??= close();

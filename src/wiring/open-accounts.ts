@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Credentials, createCredentials } from '../capabilities/sessions/credentials.ts';
 import { createRemoteCredentials } from '../capabilities/sessions/remote-credentials.ts';
 import { createSessions, type Sessions } from '../capabilities/sessions/sessions.ts';
-import { openVault, type Vault, type VaultKeys } from '../capabilities/sessions/vault.ts';
+import type { Vault } from '../capabilities/sessions/vault.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { keyFileOf, readVaultKeys, withVaultKeys } from '../core/config/vault-keys.ts';
 import type { Logger } from '../core/observe/logger.ts';
@@ -18,15 +18,19 @@ export interface Accounts {
   close(): Promise<void>;
 }
 
-type AccountSettings = VaultKeys &
-  Pick<
-    Settings,
-    'credentialServiceUrl' | 'credentialServiceToken' | 'credentialCacheSeconds' | 'sessionHours'
-  >;
+type AccountSettings = Pick<
+  Settings,
+  'credentialServiceUrl' | 'credentialServiceToken' | 'credentialCacheSeconds' | 'sessionHours'
+>;
 
-export function openAccounts(settings: AccountSettings, store: SessionStore, now: () => number): Accounts {
+interface AccountPlace {
+  readonly store: SessionStore;
+  readonly vault: Vault | null;
+  readonly now: () => number;
+}
+
+export function openAccounts(settings: AccountSettings, { store, vault, now }: AccountPlace): Accounts {
   const { credentialServiceUrl: url, credentialServiceToken: token, sessionHours } = settings;
-  const vault = openVault(settings);
   const freshMs = settings.credentialCacheSeconds * 1_000;
   const service = url === undefined ? null : createRemoteCredentials({ url, token, freshMs, now, pause });
   return {

@@ -6,6 +6,7 @@ import { createLlm, type Llm } from '../crawl/llm/llm.ts';
 import { createMemoryCache } from '../crawl/llm/llm-cache.ts';
 import { withLlm } from '../crawl/read/llm-reader.ts';
 import type { PageReader } from '../crawl/read/page-reading.ts';
+import { openExtractor } from './open-extractor.ts';
 
 type LlmSettings = Pick<Settings, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmMaxInputTokens'> &
   Partial<Pick<Settings, 'replay'>>;
@@ -62,3 +63,9 @@ export function llmRefusal(
       : 'A replay asks no language model.';
   return new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field: 'extract.llm', message }] });
 }
+
+/** Reads pages that are there already, in threads of its own: a page that costs its thread must not cost the crawl's. */
+export const openReader = (
+  settings: LlmSettings & Pick<Settings, 'extractThreads' | 'plugins'>,
+): PageReader =>
+  readerWithLlm(openExtractor(Math.max(1, settings.extractThreads), settings.plugins), settings);

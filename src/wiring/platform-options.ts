@@ -16,6 +16,8 @@ export interface OpenPlatformOptions {
    * of each other.
    */
   readonly accountsIn?: StorePlace;
+  /** After which time monitors look again at pages that a check was not sure of; left out: as a server does. */
+  readonly recheckMs?: number;
   /** False: the caller writes the exports of its jobs. */
   readonly writesExports?: boolean;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createExtraction, type Extraction } from '../capabilities/jobs/extraction.ts';
+import type { Capabilities } from '../capabilities/capabilities.ts';
 import { stopFullAccounts } from '../capabilities/jobs/full-accounts.ts';
 import { createJobs, type Jobs } from '../capabilities/jobs/jobs.ts';
 import { createScheduler } from '../capabilities/jobs/scheduler.ts';
@@ -16,9 +16,7 @@ import { createScheduleClock } from '../capabilities/schedules/schedule-clock.ts
 import type { RunDeps } from '../capabilities/schedules/schedule-runs.ts';
 import type { Sessions } from '../capabilities/sessions/sessions.ts';
 import { openVault } from '../capabilities/sessions/vault.ts';
-import type { Deliverers } from '../capabilities/webhooks/deliverer.ts';
-import { mailRulesOf } from '../capabilities/webhooks/mail-addresses.ts';
-import { createWebhooks } from '../capabilities/webhooks/webhooks.ts';
+import type { Webhooks } from '../capabilities/webhooks/webhooks.ts';
 import { makeFolder } from '../core/config/make-folder.ts';
 import { tightenFolder } from '../core/config/private-files.ts';
 import type { Settings } from '../core/config/settings.ts';
@@ -50,12 +48,12 @@ import { openMendingSearch } from './mending-search.ts';
 import { metricSourcesOf } from './metric-sources.ts';
 import { type Accounts, openAccounts, withOwnVaultKey } from './open-accounts.ts';
 import { type OpenBlobs, openTransit } from './open-blobs.ts';
+import { openCapabilities } from './open-capabilities.ts';
 import { openDeliveries } from './open-deliveries.ts';
 import { openExportFiles, openExportWorker } from './open-exports.ts';
-import { openExtractor } from './open-extractor.ts';
 import { type OpenLake, openLake } from './open-lake.ts';
 import { openLinks } from './open-links.ts';
-import { readerWithLlm } from './open-llm.ts';
+import { openReader } from './open-llm.ts';
 import { openPlugins } from './open-plugins.ts';
 import { openReaders } from './open-readers.ts';
 import { openResources } from './open-replay-resources.ts';
@@ -83,11 +81,10 @@ export interface Platform {
   readonly exportFiles: Files;
   readonly search: Search;
   readonly queue: Queue;
-  readonly deliverers: Deliverers;
   readonly bus: Bus;
   readonly limits: Limits;
   readonly jobs: Jobs;
-  readonly extraction: Extraction;
+  readonly capabilities: Capabilities;
   /** Sessions, and the store that has them: that of the platform, or that of `accountsIn`. */
   readonly accounts: { readonly sessions: Sessions; readonly store: Store };
   /** Requests and failures of the proxies, summed over the known processes; null when no process has a proxy. */
@@ -198,10 +195,11 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     if (kept !== store) closers.places.push(() => kept.close());
     const keyed =
       kept === store ? settings : await withVaultKeys({ ...given, ...accountsIn }, () => kept.hasSealed());
-    const accounts: Accounts = openAccounts(keyed, kept, now);
-    closers.users.push(() => accounts.close());
     // Jobs are sealed by the key of the place that has them.
-    const vault = kept === store ? accounts.vault : openVault(settings);
+    const vault = openVault(settings);
+    const place = { store: kept, vault: kept === store ? vault : openVault(keyed), now };
+    const accounts: Accounts = openAccounts(keyed, place);
+    closers.users.push(() => accounts.close());
     const fetchParts = { settings, store, queue, blobs, transit, ...accounts, ownPages, now, logger };
     const pluginEngines = plugins.engines;
     const resources = duties.crawl ? await openResources({ ...fetchParts, pluginEngines }) : null;
@@ -280,7 +278,6 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         ? openExportWorker({ settings, store, bus, files: exportFiles, logger, metrics })
         : null;
     const lakeKeeper = duties.schedule ? lake.openKeeper(queue) : null;
-    const webhooks = createWebhooks({ store: front, vault, now, mail: mailRulesOf(settings), deliverers });
     const ownProxies = () => resources?.proxies?.figures(now()) ?? null;
     const proxies = shareProxyFigures({ bus, process: owner, own: ownProxies, now });
     closers.users.push(() => proxies.close());
@@ -291,38 +288,41 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     const parts = { settings, duties, store: front, queue, links, crawler, browsers, readers, ...figures };
     const { sources, waiting } = metricSourcesOf(parts);
     metrics.observe(sources);
-    const jobs = createJobs({
-      ...{ store: front, vault, blobs, bus, queue, now, random: Math.random },
-      maxQueuedUrls: settings.maxQueuedUrls,
-      onAccepted(job) {
-        metrics.jobAccepted(job.kind);
-        logger.info({ jobId: job.id, accountId: job.accountId, kind: job.kind }, 'job accepted');
-        crawler?.remember(job);
-      },
-      addWebhook: webhooks.createForJob,
-      storageRefusal: room.refusal,
-      reserveFor: reserveFor(settings, policies.current, pluginEngines.keys()),
-      refusalOf: requestRefusal(
-        settings,
-        plugins,
-        () => resources?.offers() ?? null,
-        () => resources?.browsers?.refusal ?? null,
-      ),
-      consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
+    const createOwnJobs = (webhooks: Pick<Webhooks, 'createForJob'>) =>
+      createJobs({
+        ...{ store: front, vault, blobs, bus, queue, now, random: Math.random },
+        maxQueuedUrls: settings.maxQueuedUrls,
+        onAccepted(job) {
+          metrics.jobAccepted(job.kind);
+          logger.info({ jobId: job.id, accountId: job.accountId, kind: job.kind }, 'job accepted');
+          crawler?.remember(job);
+        },
+        addWebhook: webhooks.createForJob,
+        storageRefusal: room.refusal,
+        reserveFor: reserveFor(settings, policies.current, pluginEngines.keys()),
+        refusalOf: requestRefusal(
+          settings,
+          plugins,
+          () => resources?.offers() ?? null,
+          () => resources?.browsers?.refusal ?? null,
+        ),
+        consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
+      });
+
+    const extractor = openReader(settings);
+    const capabilities = openCapabilities({
+      ...{ settings, store: front, blobs, exportFiles, search, bus, vault, deliverers, now },
+      ...{ reader: extractor, sql: lake.sql, createJobs: createOwnJobs },
+      recheckMs: options.recheckMs,
     });
+    closers.users.push(() => Promise.all([extractor.close(), capabilities.close()]));
+    const { jobs } = capabilities;
 
     const onDecided: RunDeps['onDecided'] = (decision, { tickAt }) =>
       metrics.runDecided(decision, now() - tickAt);
     const turn = { store: front, jobs, vault, logger, onDecided };
     const clockParts = { ...turn, queue, alongside: () => runRechecks(turn) };
     const scheduleClock = duties.schedule ? createScheduleClock(clockParts) : null;
-
-    // Apart from the crawl: a page that costs its thread must not cost the crawl's.
-    const extractor = readerWithLlm(
-      openExtractor(Math.max(1, settings.extractThreads), settings.plugins),
-      settings,
-    );
-    closers.users.push(() => extractor.close());
 
     async function drainAll(): Promise<void> {
       const { drainMs } = settings;
@@ -346,14 +346,13 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     return {
       settings,
       duties,
-      extraction: createExtraction({ reader: extractor, now }),
+      capabilities,
       accounts: { sessions: accounts.sessions, store: kept === store ? front : kept },
       store: front,
       storeDegradation,
       blobs,
       exportFiles,
       search,
-      deliverers,
       queue,
       bus,
       limits,

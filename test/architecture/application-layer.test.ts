@@ -27,6 +27,39 @@ const OPEN_TO_DIALECTS: readonly string[] = ['http/routes/route-deps.ts'];
 /** Folders of the API whose parts are for the API alone. */
 const OF_THE_API = /^http\/(?:routes|access|views)\//;
 
+/** Where each capability is built. Those with more places than one say why. */
+const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
+  createAccountAdmin: ['wiring/open-capabilities.ts', 'cli/backend/account-backend.ts'],
+  // An export is written in a thread of its own.
+  createComparisons: [
+    'wiring/open-capabilities.ts',
+    'capabilities/exports/sources/diff.ts',
+    'cli/backend/history-backend.ts',
+    'cli/backend/local-backend.ts',
+  ],
+  createCredentials: [
+    'wiring/open-capabilities.ts',
+    'wiring/open-accounts.ts',
+    'cli/backend/local-backend.ts',
+  ],
+  createCreditAdmin: ['wiring/open-capabilities.ts', 'cli/backend/terms-backend.ts'],
+  createExports: ['wiring/open-capabilities.ts', 'cli/backend/export-backend.ts'],
+  createMonitors: ['wiring/open-capabilities.ts', 'cli/backend/local-backend.ts'],
+  createPageContents: ['wiring/open-capabilities.ts'],
+  createQueries: ['wiring/open-capabilities.ts', 'cli/backend/local-backend.ts'],
+  createRetentionAdmin: ['wiring/open-capabilities.ts', 'cli/backend/terms-backend.ts'],
+  createSchedules: ['wiring/open-capabilities.ts', 'cli/backend/local-backend.ts'],
+  createSearches: ['wiring/open-capabilities.ts', 'cli/backend/local-backend.ts'],
+  // The crawl waits for a store that is away, and may use the sessions of another place.
+  createSessions: ['wiring/open-capabilities.ts', 'wiring/open-accounts.ts', 'cli/backend/local-backend.ts'],
+  createWebhooks: [
+    'wiring/open-capabilities.ts',
+    'cli/backend/local-backend.ts',
+    'cli/backend/local-webhooks.ts',
+  ],
+  openVault: ['wiring/platform.ts', 'cli/backend/local-backend.ts'],
+};
+
 const sources = readSources();
 
 /** What the files of a folder import of http/, in the order of the alphabet. */
@@ -40,6 +73,12 @@ function importedFrom(folder: string, isMeant: (target: string) => boolean): rea
 describe('use cases belong to the capabilities', () => {
   it('so commands import of http/ what is named here, and all of that', () => {
     expect(importedFrom('cli/', (target) => target.startsWith('http/'))).toEqual([...OPEN_TO_COMMANDS]);
+  });
+
+  it.each(Object.entries(BUILT_IN))('so %s is called in one place', (build, places) => {
+    const call = new RegExp(`(?<!function )\\b${build}\\(`);
+    const callers = sources.filter(({ text }) => call.test(text)).map(({ path }) => path);
+    expect(callers.sort()).toEqual([...places].sort());
   });
 
   it('so dialects import of the API what is named here, and all of that', () => {

@@ -12,6 +12,7 @@ const LAYERS = [
   'http/help',
   'http/mcp',
   'capabilities/views',
+  'capabilities',
   'capabilities/plugins',
   'capabilities/retention',
   'capabilities/webhooks',

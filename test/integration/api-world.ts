@@ -32,30 +32,15 @@ export type ApiWorldOptions = WorldOptions & Pick<ApiDeps, 'extendMcp'>;
 
 export async function openApiWorld({ extendMcp, ...options }: ApiWorldOptions = {}): Promise<ApiWorld> {
   const world = await openWorld(options);
-  const {
-    store,
-    blobs,
-    exportFiles,
-    queue,
-    bus,
-    limits,
-    jobs,
-    extraction,
-    policies,
-    settings,
-    search,
-    lake,
-  } = world.platform;
+  const { store, blobs, exportFiles, queue, bus, limits, jobs, capabilities, policies, settings } =
+    world.platform;
   const { secret } = await ensureFirstKey(store, settings, Date.now());
   const api = await createApi({
-    jobs,
-    extraction,
+    ...capabilities,
     blobs,
     exportFiles,
     store,
     bus,
-    search,
-    sql: lake.sql,
     limits,
     settings,
     logger: world.logger,

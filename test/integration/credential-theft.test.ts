@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EXECUTABLE } from '../../src/fetch/browser/browser.fixture.ts';
 import { newKey, newSecret } from '../../src/capabilities/accounts/api-key.ts';
+import { EXECUTABLE } from '../../src/fetch/browser/browser.fixture.ts';
 import { type ApiAnswer, type ApiWorld, openApiWorld } from './api-world.ts';
 
 const LIMIT_MS = 120_000;

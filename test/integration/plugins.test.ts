@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadPlugins } from '../../src/capabilities/plugins/load-plugins.ts';
-import { openVault } from '../../src/capabilities/sessions/vault.ts';
-import { createWebhooks, type Webhooks } from '../../src/capabilities/webhooks/webhooks.ts';
+import type { Webhooks } from '../../src/capabilities/webhooks/webhooks.ts';
 import {
   type ErrorCode,
   extract,
@@ -153,8 +152,7 @@ describe('a channel of a plug-in', () => {
   let webhooks: Webhooks;
   beforeAll(async () => {
     scraper = await openScraper({ settings: { plugins: PAGER } });
-    const { store, deliverers, now, settings: opened } = scraper.platform;
-    webhooks = createWebhooks({ store, vault: openVault(opened), now, mail: null, deliverers });
+    ({ webhooks } = scraper.platform.capabilities);
   });
   afterAll(() => scraper.close());
 

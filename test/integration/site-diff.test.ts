@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createComparisons } from '../../src/capabilities/compare/comparisons.ts';
 import { DIFF_COLUMNS, diffRow, type SiteChange } from '../../src/capabilities/compare/site-change.ts';
+import type { ChangeView } from '../../src/capabilities/views/diff-view.ts';
 import type { Job } from '../../src/core/model/job.ts';
 import { DEFAULT_RULES } from '../../src/extract/diff/diff-rules.ts';
-import type { ChangeView } from '../../src/capabilities/views/diff-view.ts';
 import {
   type ChangingSite,
   FIRST_TO_SECOND,

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import type { FastifyInstance, InjectOptions } from 'fastify';
+import { ensureFirstKey } from '../../src/capabilities/accounts/api-key.ts';
 import { createExportWorker } from '../../src/capabilities/exports/export-worker.ts';
 import { writeExport } from '../../src/capabilities/exports/write-export.ts';
-import { createExtraction } from '../../src/capabilities/jobs/extraction.ts';
 import { createJobs, type Jobs, type JobsDeps } from '../../src/capabilities/jobs/jobs.ts';
 import type { SqlQueries } from '../../src/capabilities/query/sql/sql-queries.ts';
-import { createVault } from '../../src/capabilities/sessions/vault.ts';
+import { openVault } from '../../src/capabilities/sessions/vault.ts';
 import { createSnapshotReader } from '../../src/capabilities/snapshots/snapshot-reader.ts';
-import { createWebhooks } from '../../src/capabilities/webhooks/webhooks.ts';
 import { type Settings, settingsSchema } from '../../src/core/config/settings.ts';
 import { ScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
 import type { ContentHash, HostKey } from '../../src/core/model/ids.ts';
@@ -33,11 +32,11 @@ import { createLimitsLocal } from '../../src/drivers/limits-local/limits-local.t
 import { createQueueLocal } from '../../src/drivers/queue-local/queue-local.ts';
 import { openSqliteSearch } from '../../src/drivers/search-sqlite/search-sqlite.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
-import { ensureFirstKey } from '../../src/capabilities/accounts/api-key.ts';
 import { createApi } from '../../src/http/api.ts';
 import { createReadiness } from '../../src/http/health/readiness.ts';
 import { watchStore } from '../../src/http/health/store-watch.ts';
 import type { ApiDeps } from '../../src/http/routes/route-deps.ts';
+import { openCapabilities } from '../../src/wiring/open-capabilities.ts';
 import { openExtractor } from '../../src/wiring/open-extractor.ts';
 import type { Outage } from './outage.ts';
 
@@ -184,17 +183,6 @@ export async function openPlatform(
     queue: outages.queue?.wrap(queue) ?? queue,
     blobs: outages.blobs?.wrap(blobs) ?? blobs,
   };
-  const jobs = createJobs({
-    ...front,
-    bus,
-    now,
-    random: Math.random,
-    maxQueuedUrls: settings.maxQueuedUrls,
-    addWebhook: createWebhooks({ store, vault: createVault(settings.vaultKey), now, mail: null })
-      .createForJob,
-    consents: overrides.consents ?? (() => false),
-    ...(overrides.refusalOf === undefined ? {} : { refusalOf: overrides.refusalOf }),
-  });
   const { secret } = await ensureFirstKey(store, settings, now());
   const limits = createLimitsLocal();
   const exportFiles = createFilesFs(join(folder, 'exports'));
@@ -210,15 +198,29 @@ export async function openPlatform(
   bus.subscribe('export.created', () => exporter.wake());
   const search = { ...openSqliteSearch(':memory:'), textsOf: async () => [] };
   const reader = openExtractor(1);
+  const capabilities = openCapabilities({
+    ...{ settings, store: front.store, blobs: front.blobs, exportFiles, search, bus, reader, now },
+    sql: NO_SQL,
+    vault: openVault(settings),
+    createJobs: (webhooks) =>
+      createJobs({
+        ...front,
+        bus,
+        now,
+        random: Math.random,
+        maxQueuedUrls: settings.maxQueuedUrls,
+        addWebhook: webhooks.createForJob,
+        consents: overrides.consents ?? (() => false),
+        ...(overrides.refusalOf === undefined ? {} : { refusalOf: overrides.refusalOf }),
+      }),
+  });
+  const { jobs } = capabilities;
   const api = await createApi({
-    jobs,
-    extraction: createExtraction({ reader, now }),
+    ...capabilities,
     blobs: front.blobs,
     exportFiles,
     store: front.store,
     bus,
-    search,
-    sql: NO_SQL,
     limits,
     settings,
     logger,
@@ -278,6 +280,7 @@ export async function openPlatform(
     async close() {
       await api.close();
       jobs.close();
+      await capabilities.close();
       await consumer?.stop();
       await exporter.stop(1_000);
       await Promise.all([queue.close(), bus.close(), limits.close(), reader.close(), search.close()]);

@@ -16,7 +16,6 @@ import type { ListPage, Store } from '../../core/ports/store.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { PageFields } from '../../extract/diff/field-diff.ts';
 import { defined } from '../../lib/defined.ts';
-import { readPage } from '../compare/read-page.ts';
 import { invalidRequest } from '../jobs/invalid-request.ts';
 import { isJobId } from '../jobs/job-id.ts';
 import { type CrawlRequest, scrapeRequestSchema } from '../jobs/job-request.ts';
@@ -33,7 +32,6 @@ import type {
   MonitorRequest,
   NotifyRequest,
 } from './monitor-request.ts';
-import { linesOf } from './watched-lines.ts';
 
 export interface MonitorsDeps {
   readonly store: Store;
@@ -248,6 +246,11 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     async preview({ url, watch, ignore, options }, { accountId, credentials }) {
       const formats = [...new Set([...options.formats, 'metadata' as const])];
       const request = scrapeRequestSchema.parse({ ...options, formats, url });
+      // What reads pages is loaded by the first preview: lists and changes of monitors do without.
+      const [{ readPage }, { linesOf }] = await Promise.all([
+        import('../compare/read-page.ts'),
+        import('./watched-lines.ts'),
+      ]);
       const { id: jobId } = await jobs.scrapeNow(request, accountId, { credentials });
       const [page] = (await store.listPages({ jobId, limit: 1 })).items;
       const watched =

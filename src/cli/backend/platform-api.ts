@@ -26,19 +26,16 @@ export function createPlatformApi(
   platform: OpenPlatform,
   { version, logger, metrics, activity, system, isStopping = () => false }: PlatformApiOptions,
 ): Promise<FastifyInstance> {
-  const { store, queue, blobs, exportFiles, bus, jobs, extraction, policies, limits, now, duties } = platform;
-  const { browserHealth, search, lake, deliverers } = platform;
+  const { capabilities, store, queue, blobs, exportFiles, bus, jobs, policies, limits, now, duties } =
+    platform;
+  const { browserHealth } = platform;
   return createApi({
-    jobs,
-    extraction,
+    ...capabilities,
     blobs,
     exportFiles,
     store,
     bus,
-    search,
-    sql: lake.sql,
     limits,
-    deliverers,
     settings: platform.settings,
     logger,
     metrics,

@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { formatJobId } from '../../capabilities/jobs/job-id.ts';
 import { type MonitorRequest, monitorRequestSchema } from '../../capabilities/monitors/monitor-request.ts';
-import { createMonitors, type Monitors } from '../../capabilities/monitors/monitors.ts';
 import { everyMsOf } from '../../capabilities/schedules/schedule-request.ts';
-import { createSchedules } from '../../capabilities/schedules/schedules.ts';
-import { openVault } from '../../capabilities/sessions/vault.ts';
 import { monitorChangeView } from '../../capabilities/views/monitor-view.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
@@ -82,7 +79,7 @@ async function monitor(shell: Shell, urls: readonly string[], flags: Flags): Pro
     dataDir: join(dataDir, 'monitors', key.toString('hex').slice(0, 16)),
     ...(flags.allowPrivate ? { allowPrivate: true } : {}),
   };
-  return inDataFolder(shell, overrides, async (platform, signal) => {
+  const check = async (platform: OpenPlatform, signal: AbortSignal): Promise<number> => {
     const id = monitorIdOf(key);
     for (;;) {
       const begunAt = performance.now();
@@ -92,7 +89,8 @@ async function monitor(shell: Shell, urls: readonly string[], flags: Flags): Pro
       await pause(restMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return EXIT.interrupted;
     }
-  });
+  };
+  return inDataFolder(shell, overrides, check, { recheckMs: RECHECK_MS });
 }
 
 function intervalOf(every: string | undefined): number | null {
@@ -120,7 +118,7 @@ async function checkOnce(
 ): Promise<number> {
   const { store } = platform;
   const account = await store.defaultAccount();
-  const monitors = monitorsOf(platform);
+  const { monitors } = platform.capabilities;
   const since = await store.clock();
   const former = await store.getMonitor(account, id);
   if (former === null) await monitors.create(request, { accountId: account, credentials: 'read' }, id);
@@ -145,27 +143,6 @@ async function checkOnce(
     tell(`The baseline of ${describeCount(pages, 'page')} is made; the next run compares with it.`);
   else tell(items.length === 0 ? 'Nothing has changed.' : `${describeCount(items.length, 'change')}.`);
   return items.length === 0 ? EXIT.ok : CHANGED;
-}
-
-function monitorsOf(platform: OpenPlatform): Monitors {
-  const { store, jobs, settings } = platform;
-  const vault = openVault(settings);
-  return createMonitors({
-    store,
-    jobs,
-    vault,
-    schedules: createSchedules({
-      store,
-      jobs,
-      vault,
-      isForMonitors: true,
-      leastSeconds: settings.minScheduleSeconds,
-    }),
-    watchPage: async () => null,
-    addWebhooks: async () => [],
-    mostMonitors: 1,
-    recheckMs: RECHECK_MS,
-  });
 }
 
 /** The monitor once its check was evaluated, and so were the looks at pages that it was not sure of. */

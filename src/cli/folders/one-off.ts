@@ -23,7 +23,11 @@ export const ALONE = { role: 'all', databaseUrl: undefined, redisUrl: undefined,
 export interface OneOffOptions extends Pick<LoggerOptions, 'destination' | 'format' | 'isColoured'> {
   /** Where the sessions and credentials are that the command uses; left out: it uses none. */
   readonly accountsIn?: StoragePlace | undefined;
+  /** After which time monitors look again at pages that a check was not sure of. */
+  readonly recheckMs?: number | undefined;
 }
+
+type PlaceOptions = Pick<OneOffOptions, 'accountsIn' | 'recheckMs'>;
 
 /**
  * Opens a platform for one command. The command prints what `info` would log, so at the default level only
@@ -33,7 +37,7 @@ export async function openOneOff(
   shell: Pick<Shell, 'openPlatform'>,
   settings: Settings,
   level: Settings['logLevel'],
-  { accountsIn, ...lines }: OneOffOptions = {},
+  { accountsIn, recheckMs, ...lines }: OneOffOptions = {},
 ): Promise<OpenPlatform> {
   const logger = createLogger({
     level: settings.logLevel === 'info' ? level : settings.logLevel,
@@ -45,7 +49,7 @@ export async function openOneOff(
     settings: { ...settings, ...ALONE },
     logger,
     metrics: createMetrics({ withProcess: false }),
-    ...defined({ accountsIn }),
+    ...defined({ accountsIn, recheckMs }),
   });
 }
 
@@ -77,7 +81,7 @@ export async function inTemporaryFolder<T>(
   try {
     // Once the page is there or the command was interrupted, remaining work need not be drained.
     const settings = readSettings(shell, { ...overrides, dataDir, drainMs: 0 });
-    return await inPlace(shell, settings, interrupts.signal, work, accountsIn);
+    return await inPlace(shell, settings, interrupts.signal, work, { accountsIn });
   } finally {
     interrupts.close();
     await rm(dataDir, { recursive: true, force: true });
@@ -89,10 +93,12 @@ export async function inDataFolder<T>(
   shell: Shell,
   overrides: SettingOverrides,
   work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
+  options: PlaceOptions = {},
 ): Promise<T> {
   const interrupts = watchInterrupts();
+  const settings = readSettings(shell, { ...overrides, drainMs: 0 });
   try {
-    return await inPlace(shell, readSettings(shell, { ...overrides, drainMs: 0 }), interrupts.signal, work);
+    return await inPlace(shell, settings, interrupts.signal, work, options);
   } finally {
     interrupts.close();
   }
@@ -103,10 +109,10 @@ async function inPlace<T>(
   settings: Settings,
   signal: AbortSignal,
   work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
-  accountsIn?: StoragePlace,
+  options: PlaceOptions,
 ): Promise<T> {
   const platform = await openOneOff(shell, settings, 'fatal', {
-    accountsIn,
+    ...options,
     ...logFormatOf(shell, settings),
   });
   try {

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import type { BackupTools } from '../../capabilities/backup/installation.ts';
-import type { Extraction } from '../../capabilities/jobs/extraction.ts';
+import type { Capabilities } from '../../capabilities/capabilities.ts';
 import type { Jobs } from '../../capabilities/jobs/jobs.ts';
 import type { LakeParts } from '../../capabilities/lake/lake-parts.ts';
 import type { SqlQueries } from '../../capabilities/query/sql/sql-queries.ts';
 import type { Sessions } from '../../capabilities/sessions/sessions.ts';
-import type { Deliverers } from '../../capabilities/webhooks/deliverer.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { Logger } from '../../core/observe/logger.ts';
@@ -91,6 +90,8 @@ export interface PlatformSetup {
   readonly ownPages?: () => readonly string[];
   /** False: the caller writes the exports of its jobs. */
   readonly writesExports?: boolean;
+  /** After which time monitors look again at pages that a check was not sure of; left out: as a server does. */
+  readonly recheckMs?: number;
   /** Where sessions and credentials are, when not with the jobs; used beside servers that work there. */
   readonly accountsIn?: StoragePlace;
 }
@@ -128,11 +129,9 @@ export interface OpenPlatform extends OpenStorage {
   readonly exportFiles: Files;
   readonly lake: OpenLakePlace;
   readonly jobs: Jobs;
-  readonly extraction: Extraction;
+  readonly capabilities: Capabilities;
   /** Sessions, and the store that has them. */
   readonly accounts: { readonly sessions: Sessions; readonly store: Store };
-  /** Channels of plug-ins that webhooks may use. */
-  readonly deliverers: Deliverers;
   readonly bus: Bus;
   readonly queue: Queue;
   readonly limits: Limits;

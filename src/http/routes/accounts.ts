@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { accountChangeSchema, newAccountSchema } from '../../capabilities/accounts/account-request.ts';
-import { type AccountAdmin, createAccountAdmin } from '../../capabilities/accounts/accounts.ts';
 import {
   accountSchema,
   accountView,
@@ -9,7 +8,6 @@ import {
 } from '../../capabilities/views/account-view.ts';
 import { keyView, newKeySchema } from '../../capabilities/views/key-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
-import { readPlans } from '../../core/config/plans.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
@@ -18,10 +16,7 @@ import type { RouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
 
-export function addAccountsRoutes(app: App, { store, bus, settings, now }: RouteDeps): void {
-  const plans = readPlans(settings.plans) ?? {};
-  const admin: AccountAdmin = createAccountAdmin({ store, bus, plans, now });
-
+export function addAccountsRoutes(app: App, { accountAdmin: admin, store }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/accounts',

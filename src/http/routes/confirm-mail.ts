@@ -1,7 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { openVault } from '../../capabilities/sessions/vault.ts';
-import { mailRulesOf } from '../../capabilities/webhooks/mail-addresses.ts';
-import { createWebhooks } from '../../capabilities/webhooks/webhooks.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { App } from '../server/app.ts';
 import { confirmMailPage, mailConfirmedPage } from '../views/bot-page.ts';
@@ -15,8 +12,7 @@ const PATH = '/confirm-mail/:account/:webhook/:token';
  * The page behind the link by which the owner of an e-mail address confirms it. A look at it changes nothing, because
  * programs that check mail look at links; its button confirms.
  */
-export function addConfirmMailRoutes(app: App, { store, settings, limits, now }: RouteDeps): void {
-  const webhooks = createWebhooks({ store, vault: openVault(settings), now, mail: mailRulesOf(settings) });
+export function addConfirmMailRoutes(app: App, { webhooks, limits, now }: RouteDeps): void {
   const route = { config: { access: 'open' as const }, schema: { hide: true } };
   async function countIn(request: FastifyRequest): Promise<void> {
     const { isAllowed, resetMs } = await limits.take(`confirm-mail:${request.ip}`, PER_MINUTE, now());

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { credentialInputSchema as secretSchema } from '../../capabilities/sessions/credential.ts';
-import { createCredentials } from '../../capabilities/sessions/credentials.ts';
 import { NAME, NAME_RULE } from '../../capabilities/sessions/session.ts';
-import { openVault } from '../../capabilities/sessions/vault.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { credentialView, credentialViewSchema } from '../../capabilities/views/session-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
@@ -15,14 +13,7 @@ const credentialParams = z.strictObject({
   name: z.string().regex(NAME, `Must be ${NAME_RULE}.`).describe('What sessions call it by.'),
 });
 
-export function addCredentialRoutes(app: App, { store, settings, now }: RouteDeps): void {
-  const credentials = createCredentials({
-    store,
-    vault: openVault(settings),
-    service: null,
-    now,
-  });
-
+export function addCredentialRoutes(app: App, { credentials, store, now }: RouteDeps): void {
   app.route({
     method: 'PUT',
     url: '/v1/credentials/:name',

@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import {
-  createCreditAdmin,
-  creditPlanSchema,
-  grantSchema,
-} from '../../capabilities/accounts/credit-admin.ts';
+import { creditPlanSchema, grantSchema } from '../../capabilities/accounts/credit-admin.ts';
 import {
   creditEntrySchema,
   creditEntryView,
@@ -25,9 +21,7 @@ const view = (credits: Credits | null) =>
   success({ credits: credits === null ? null : creditsView(credits) });
 
 /** Credits of an account, for the operator. */
-export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
-  const credits = createCreditAdmin({ store, now });
-
+export function addCreditRoutes(app: App, { creditAdmin: credits }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/accounts/:id/credits',

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { isReadable, requireReadable } from '../../capabilities/accounts/readable.ts';
 import { nameForPeople } from '../../capabilities/exports/export-file.ts';
 import { exportRequestSchema, specOf } from '../../capabilities/exports/export-request.ts';
-import { createExports } from '../../capabilities/exports/exports.ts';
 import { exportSchema, exportView } from '../../capabilities/views/export-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
@@ -29,8 +28,7 @@ const linkQuery = z.strictObject({
 const CHUNK_BYTES = 65_536;
 
 /** Files made of jobs: tables, archives, texts for language models. */
-export function addExportRoutes(app: App, { store, jobs, settings, exportFiles, bus, now }: RouteDeps): void {
-  const exports = createExports({ store, jobs, files: exportFiles, places: settings, now });
+export function addExportRoutes(app: App, { exports, store, jobs, bus, now }: RouteDeps): void {
   const view = (request: FastifyRequest, of: Export) => exportView(of, originOf(request), now());
   const audit = (actor: string, action: AuditAction, target: string, details: Record<string, unknown> = {}) =>
     store.audit([{ at: now(), actor, action, target, details }]);

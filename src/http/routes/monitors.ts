@@ -7,9 +7,8 @@ import {
   monitorRequestSchema,
   monitorPreviewSchema as previewRequestSchema,
 } from '../../capabilities/monitors/monitor-request.ts';
-import { createMonitors, type MonitorDetail } from '../../capabilities/monitors/monitors.ts';
-import { createSchedules, type ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
-import { openVault } from '../../capabilities/sessions/vault.ts';
+import type { MonitorDetail } from '../../capabilities/monitors/monitors.ts';
+import type { ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   monitorChangeSchema,
@@ -20,8 +19,6 @@ import {
   monitorView,
 } from '../../capabilities/views/monitor-view.ts';
 import { runSchema, runView } from '../../capabilities/views/schedule-view.ts';
-import { mailRulesOf } from '../../capabilities/webhooks/mail-addresses.ts';
-import { createWebhooks } from '../../capabilities/webhooks/webhooks.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import type { MonitorId, RunId } from '../../core/model/ids.ts';
@@ -41,26 +38,7 @@ const changesQuery = z.strictObject({
   since: z.iso.datetime().optional().describe('Only changes from this time on.'),
 });
 
-export function addMonitorRoutes(app: App, deps: RouteDeps): void {
-  const { jobs, store, settings, idempotency, now, comparisons } = deps;
-  const vault = openVault(settings);
-  const webhooks = createWebhooks({ store, vault, now, mail: mailRulesOf(settings) });
-  const monitors = createMonitors({
-    store,
-    jobs,
-    vault,
-    schedules: createSchedules({
-      store,
-      jobs,
-      vault,
-      isForMonitors: true,
-      leastSeconds: settings.minScheduleSeconds,
-    }),
-    watchPage: ({ version }, rules) => comparisons.comparer.watched(version, rules),
-    addWebhooks: webhooks.createForMonitor,
-    mostMonitors: settings.maxMonitors,
-  });
-
+export function addMonitorRoutes(app: App, { monitors, store, idempotency, now }: RouteDeps): void {
   function ownerOf(request: FastifyRequest): ScheduleOwner {
     const key = apiKeyOf(request);
     return { accountId: key.accountId, credentials: credentialAccessOf(key), keyId: key.id };

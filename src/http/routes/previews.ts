@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import { expiredPart } from '../../capabilities/jobs/expired.ts';
-import { createPageContents, type PageContent } from '../../capabilities/snapshots/page-contents.ts';
+import type { PageContent } from '../../capabilities/snapshots/page-contents.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { readableSnapshot } from '../access/readable-snapshot.ts';
 import type { App } from '../server/app.ts';
@@ -40,9 +40,7 @@ const response = {
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)\b/i;
 
 /** Stored pages to look at: what sites sent, made harmless. */
-export function addPreviewRoutes(app: App, { jobs, store, blobs, extraction }: RouteDeps): void {
-  const contents = createPageContents({ blobs, extraction });
-
+export function addPreviewRoutes(app: App, { jobs, store, contents }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/jobs/:id/pages/:page/preview',

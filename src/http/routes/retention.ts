@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { installationLimits } from '../../capabilities/retention/installation-limits.ts';
-import { createRetentionAdmin, retentionRequest } from '../../capabilities/retention/retention-admin.ts';
+import { retentionRequest } from '../../capabilities/retention/retention-admin.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
@@ -30,9 +29,7 @@ const retentionSchema = z
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
 
 /** How long data is kept, and deleting accounts. */
-export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps): void {
-  const retention = createRetentionAdmin({ store, installation: installationLimits(settings), now });
-
+export function addRetentionRoutes(app: App, { retentionAdmin: retention }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/account/retention',

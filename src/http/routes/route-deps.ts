@@ -2,12 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { KeyDirectory } from '../../capabilities/accounts/key-directory.ts';
 import type { SignIns } from '../../capabilities/accounts/sign-ins.ts';
-import type { Comparisons } from '../../capabilities/compare/comparisons.ts';
-import type { Extraction } from '../../capabilities/jobs/extraction.ts';
-import type { Jobs } from '../../capabilities/jobs/jobs.ts';
-import type { Queries } from '../../capabilities/query/queries.ts';
-import type { SqlQueries } from '../../capabilities/query/sql/sql-queries.ts';
-import type { Deliverers } from '../../capabilities/webhooks/deliverer.ts';
+import type { Capabilities } from '../../capabilities/capabilities.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { HostPolicy } from '../../core/model/policy.ts';
@@ -17,7 +12,6 @@ import type { Blobs } from '../../core/ports/blobs.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { Files } from '../../core/ports/files.ts';
 import type { Limits } from '../../core/ports/limits.ts';
-import type { Search } from '../../core/ports/search-index.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { PoolFigures } from '../../crawl/plan/proxies/pool-figures.ts';
 import type { Authentication } from '../access/access.ts';
@@ -34,9 +28,7 @@ export interface PolicyView {
   denied(host: HostKey): { readonly rule: string } | null;
 }
 
-export interface ApiDeps {
-  readonly jobs: Jobs;
-  readonly extraction: Extraction;
+export interface ApiDeps extends Capabilities {
   /** The bodies of pages. */
   readonly blobs: Blobs;
   /** The files of exports. */
@@ -44,9 +36,6 @@ export interface ApiDeps {
   /** Where it is a server, see `watchStore`: `jobs` and this then share the watched one. */
   readonly store: Store;
   readonly bus: Bus;
-  readonly search: Search;
-  /** SQL over the lake. */
-  readonly sql: SqlQueries;
   /** Counts the requests of each key. */
   readonly limits: Limits;
   readonly settings: Settings;
@@ -68,8 +57,6 @@ export interface ApiDeps {
   readonly proxyFigures?: () => PoolFigures | null;
   /** What is known of the process and its installation; left out: this process alone, without a log. */
   readonly system?: SystemParts;
-  /** Channels of plug-ins that webhooks may use. */
-  readonly deliverers?: Deliverers;
   readonly version: string;
   readonly now: () => number;
   /** Adds to each MCP server what the conformance suite of the protocol asks for; only tests give it. */
@@ -94,8 +81,4 @@ export interface RouteDeps extends ApiDeps {
     readonly signIns: SignIns;
     readonly authentication: Authentication;
   } | null;
-  /** Compares what is stored; its thread starts with the first comparison. */
-  readonly comparisons: Comparisons;
-  /** Typed queries over what is stored; all routes share their turns. */
-  readonly queries: Queries;
 }

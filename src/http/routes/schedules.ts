@@ -6,8 +6,7 @@ import {
   scheduleChangeSchema,
   scheduleRequestSchema,
 } from '../../capabilities/schedules/schedule-request.ts';
-import { createSchedules, type ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
-import { openVault } from '../../capabilities/sessions/vault.ts';
+import type { ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   nextSchema,
@@ -26,14 +25,7 @@ import type { RouteDeps } from './route-deps.ts';
 
 const scheduleParams = z.strictObject({ id: z.string().max(64).describe('The schedule.') });
 
-export function addScheduleRoutes(app: App, { jobs, store, settings, idempotency, now }: RouteDeps): void {
-  const schedules = createSchedules({
-    store,
-    jobs,
-    vault: openVault(settings),
-    leastSeconds: settings.minScheduleSeconds,
-  });
-
+export function addScheduleRoutes(app: App, { schedules, store, idempotency, now }: RouteDeps): void {
   function ownerOf(request: FastifyRequest): ScheduleOwner {
     const key = apiKeyOf(request);
     return { accountId: key.accountId, credentials: credentialAccessOf(key), keyId: key.id };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import { allows } from '../../capabilities/accounts/scopes.ts';
-import { createSearches, type SearchHit } from '../../capabilities/query/search/searches.ts';
+import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { SEARCH_LIMITS } from '../../core/model/search-query.ts';
 import { hostOf } from '../../crawl/frontier/host-name.ts';
@@ -33,8 +33,7 @@ const hitSchema = z
   .meta({ id: 'SearchHit' });
 
 /** Full-text search over stored pages. */
-export function addSearchRoutes(app: App, { store, search, jobs }: RouteDeps): void {
-  const searches = createSearches(store, search);
+export function addSearchRoutes(app: App, { searches, jobs }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/search',

@@ -6,8 +6,6 @@ import { logIn } from '../../capabilities/jobs/login.ts';
 import { loginRequestSchema } from '../../capabilities/jobs/login-request.ts';
 import { NAME, NAME_RULE } from '../../capabilities/sessions/session.ts';
 import { sessionRequestSchema } from '../../capabilities/sessions/session-request.ts';
-import { createSessions } from '../../capabilities/sessions/sessions.ts';
-import { openVault } from '../../capabilities/sessions/vault.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   loginSchema,
@@ -29,13 +27,7 @@ const name = z.string().regex(NAME, `Must be ${NAME_RULE}.`);
 const sessionParams = z.strictObject({ name: name.describe('The session.') });
 
 export function addSessionRoutes(app: App, deps: RouteDeps): void {
-  const { jobs, store, settings, now } = deps;
-  const sessions = createSessions({
-    store,
-    vault: openVault(settings),
-    now,
-    hours: settings.sessionHours,
-  });
+  const { jobs, sessions, store, settings, now } = deps;
 
   app.route({
     method: 'POST',

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
-import { createPageContents } from '../../capabilities/snapshots/page-contents.ts';
 import { historyUrlOf } from '../../capabilities/snapshots/page-identity.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
@@ -38,9 +37,7 @@ const formatsField = z
   .meta({ examples: ['markdown'] });
 
 /** What pages looked like over time, for each URL of the account over all jobs that asked for `snapshots`. */
-export function addSnapshotRoutes(app: App, { store, blobs, extraction }: RouteDeps): void {
-  const contents = createPageContents({ blobs, extraction });
-
+export function addSnapshotRoutes(app: App, { store, contents }: RouteDeps): void {
   function urlKeyOf(raw: string) {
     const found = historyUrlOf(raw);
     if (found !== null) return found.urlKey;

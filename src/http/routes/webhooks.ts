@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { openVault } from '../../capabilities/sessions/vault.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   changedWebhookSchema,
@@ -13,13 +12,12 @@ import {
   webhookSchema,
   webhookView,
 } from '../../capabilities/views/webhook-view.ts';
-import { mailRulesOf } from '../../capabilities/webhooks/mail-addresses.ts';
 import {
   rotationRequestSchema,
   webhookChangeSchema,
   webhookRequestSchema,
 } from '../../capabilities/webhooks/webhook-request.ts';
-import { auditedWebhook, createWebhooks } from '../../capabilities/webhooks/webhooks.ts';
+import { auditedWebhook } from '../../capabilities/webhooks/webhooks.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import type { DeliveryId, WebhookId } from '../../core/model/ids.ts';
 import { DELIVERY_STATES } from '../../core/ports/webhook-store.ts';
@@ -32,14 +30,7 @@ import type { RouteDeps } from './route-deps.ts';
 const params = z.strictObject({ id: z.string().min(1).max(100).describe('The webhook.') });
 const deliveryParams = z.strictObject({ id: z.string().min(1).max(100).describe('The delivery.') });
 
-export function addWebhookRoutes(app: App, { store, settings, now, deliverers }: RouteDeps): void {
-  const webhooks = createWebhooks({
-    store,
-    vault: openVault(settings),
-    now,
-    mail: mailRulesOf(settings),
-    deliverers: deliverers ?? new Map(),
-  });
+export function addWebhookRoutes(app: App, { webhooks, store, now }: RouteDeps): void {
   const audit = (actor: string, action: AuditAction, target: string, details: Record<string, unknown> = {}) =>
     store.audit([{ at: now(), actor, action, target, details }]);
 

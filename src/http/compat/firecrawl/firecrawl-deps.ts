@@ -4,7 +4,6 @@ import { credentialAccessOf } from '../../../capabilities/accounts/api-key.ts';
 import { requireReadable } from '../../../capabilities/accounts/readable.ts';
 import type { Given } from '../../../capabilities/jobs/given.ts';
 import { parseRequest } from '../../../capabilities/jobs/invalid-request.ts';
-import { createPageContents, type PageContents } from '../../../capabilities/snapshots/page-contents.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Job, JobKind } from '../../../core/model/job.ts';
 import type { RouteDeps } from '../../routes/route-deps.ts';
@@ -16,14 +15,9 @@ import type { StatusParts } from './view/job-status.ts';
 /** What every file in routes/ gets, once for each version of the API. */
 export interface FirecrawlDeps extends RouteDeps {
   readonly isV1: boolean;
-  readonly contents: PageContents;
 }
 
-export const firecrawlDeps = (deps: RouteDeps, isV1: boolean): FirecrawlDeps => ({
-  ...deps,
-  isV1,
-  contents: createPageContents(deps),
-});
+export const firecrawlDeps = (deps: RouteDeps, isV1: boolean): FirecrawlDeps => ({ ...deps, isV1 });
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

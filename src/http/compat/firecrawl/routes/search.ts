@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allows } from '../../../../capabilities/accounts/scopes.ts';
 import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
 import { batchRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
-import { createSearches } from '../../../../capabilities/query/search/searches.ts';
 import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import { hostOf } from '../../../../crawl/frontier/host-name.ts';
 import type { App } from '../../../server/app.ts';
@@ -29,8 +28,7 @@ const NEEDS_WEB = 'needs a search engine, and none is set up here (SCRAPIFIE_SEA
 
 /** Searches the web through a SearXNG where one is set up, else the stored pages of the account. */
 export function addSearchRoutes(app: App, deps: FirecrawlDeps): void {
-  const { store, search, settings, isV1, jobs } = deps;
-  const searches = createSearches(store, search);
+  const { searches, settings, isV1, jobs } = deps;
 
   async function storedHits(request: FastifyRequest, body: SearchBody): Promise<WebHit[]> {
     const other = body.sources.find((source) => source !== 'web');
