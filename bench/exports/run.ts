@@ -68,7 +68,9 @@ async function measure(given: Work): Promise<void> {
   const watch = setInterval(() => {
     most = Math.max(most, process.memoryUsage.rss());
   }, LOOK_MS);
-  const options = { workerData: given, resourceLimits: EXPORT_THREAD };
+  const { youngMb, oldMb } = EXPORT_THREAD;
+  const resourceLimits = { maxYoungGenerationSizeMb: youngMb, maxOldGenerationSizeMb: oldMb };
+  const options = { workerData: given, resourceLimits };
   const thread = startSmallThread(() => new Worker(new URL(import.meta.url), options));
   const grownAtQuarters: number[] = [];
   const answer = await new Promise<object>((resolve, reject) => {

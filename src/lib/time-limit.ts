@@ -18,3 +18,16 @@ export async function within<T>(
     clearTimeout(timer);
   }
 }
+
+/** Waits for the work, at most this long. Rejects when the work fails by then. */
+export async function waitAtMost(limitMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  try {
+    await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

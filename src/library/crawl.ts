@@ -14,8 +14,8 @@ import { isScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error
 import type { JobId } from '../core/model/ids.ts';
 import type { Job } from '../core/model/job.ts';
 import type { Page } from '../core/model/page.ts';
-import { createBell } from '../lib/bell.ts';
 import { defined } from '../lib/defined.ts';
+import { createNotifier } from '../lib/notifier.ts';
 import { type CrawlPosition, type PositionFile, positionFile, requestHash } from './crawl-position.ts';
 import { applyHooks, type CrawledPage, type PageHooks } from './page-hooks.ts';
 
@@ -180,11 +180,11 @@ async function* follow<Extracted>(
 ): AsyncGenerator<CrawledPage<Extracted>, void, undefined> {
   const { platform } = place;
   const { id } = begun.job;
-  const bell = createBell();
+  const notifier = createNotifier();
   const unsubscribe = platform.bus.subscribe('job.changed', ({ jobs }) => {
-    if (jobs.includes(id)) bell.ring();
+    if (jobs.includes(id)) notifier.notify();
   });
-  const onAbort = guarded(bell.ring);
+  const onAbort = guarded(notifier.notify);
   stop.addEventListener('abort', onAbort);
   let { position } = begun;
   let isOver = false;
@@ -211,7 +211,7 @@ async function* follow<Extracted>(
       }
       if (listed.nextCursor !== null) moveTo({ cursor: listed.nextCursor, taken: 0 });
       else if (job.finishedAt !== null) break;
-      else await bell.wait(LOOK_EVERY_MS);
+      else await notifier.wait(LOOK_EVERY_MS);
     }
     if (!position.isComplete) {
       for await (const failure of failures(place, id)) {

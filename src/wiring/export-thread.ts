@@ -1,21 +1,21 @@
-import { parentPort, workerData } from 'node:worker_threads';
 import { writeExport } from '../capabilities/exports/write-export.ts';
 import { asScrapifieError } from '../core/errors/scrapifie-error.ts';
-import type { ExportProgress } from '../core/ports/export-store.ts';
-import type { ExportThreadData, ExportThreadMessage } from './open-exports.ts';
+import type { ExportEnd, ExportProgress } from '../core/ports/export-store.ts';
+import { answerCalls, notify } from '../lib/threads/answer-calls.ts';
+import type { ExportMethods, ExportThreadData } from './open-exports.ts';
 import { openFiles } from './open-files.ts';
 import { openStorage } from './storage.ts';
 
 /** The entry of a thread that writes one export: reading and formatting a million pages would hold up the event loop. */
-if (parentPort === null) throw new Error('The export thread has no parent.');
-const port = parentPort;
-const { claimed, from, files: place, target: targetPlace } = workerData as ExportThreadData;
-
 const TELL_EVERY_MS = 500;
 
-async function run(): Promise<void> {
+async function write({
+  claimed,
+  from,
+  files: place,
+  target: targetPlace,
+}: ExportThreadData): Promise<ExportEnd> {
   const closers: (() => Promise<unknown>)[] = [];
-  const tell = (message: ExportThreadMessage) => port.postMessage(message);
   try {
     const storage = await openStorage(from);
     closers.push(() => storage.close());
@@ -27,16 +27,15 @@ async function run(): Promise<void> {
     const onProgress = (progress: ExportProgress) => {
       if (performance.now() - toldAt < TELL_EVERY_MS) return;
       toldAt = performance.now();
-      tell({ progress });
+      notify<ExportProgress>(progress);
     };
     const { store, blobs } = storage;
-    tell({ end: await writeExport(claimed, { store, blobs, files, target, onProgress }) });
+    return await writeExport(claimed, { store, blobs, files, target, onProgress });
   } catch (error) {
-    const { code, message } = asScrapifieError(error);
-    tell({ failure: { code, message } });
+    throw asScrapifieError(error);
   } finally {
     await Promise.allSettled(closers.map((close) => close()));
   }
 }
 
-await run();
+answerCalls<ExportMethods>({ write });

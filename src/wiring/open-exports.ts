@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { FilePlace } from '../capabilities/backup/installation.ts';
 import { targetPlace } from '../capabilities/exports/export-places.ts';
 import {
@@ -10,8 +9,6 @@ import {
 } from '../capabilities/exports/export-worker.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { startSmallThread } from '../core/config/thread-memory.ts';
-import { guarded, listen, listenOnce } from '../core/errors/guarded.ts';
-import type { ErrorCode } from '../core/errors/registry.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Export } from '../core/model/export.ts';
 import type { Logger } from '../core/observe/logger.ts';
@@ -20,6 +17,8 @@ import type { Bus } from '../core/ports/bus.ts';
 import type { ExportEnd, ExportProgress } from '../core/ports/export-store.ts';
 import type { Files } from '../core/ports/files.ts';
 import type { Store } from '../core/ports/store.ts';
+import { siblingModule } from '../lib/sibling-module.ts';
+import { ThreadClient, type ThreadEnd } from '../lib/threads/thread-client.ts';
 import type { BlobsPlace } from './open-blobs.ts';
 import { openFiles } from './open-files.ts';
 import type { StorePlace } from './open-store.ts';
@@ -32,10 +31,9 @@ export interface ExportThreadData {
   readonly target: FilePlace | null;
 }
 
-export type ExportThreadMessage =
-  | { readonly progress: ExportProgress }
-  | { readonly end: ExportEnd }
-  | { readonly failure: { readonly code: ErrorCode; readonly message: string } };
+export interface ExportMethods {
+  write(data: ExportThreadData): Promise<ExportEnd>;
+}
 
 const FOLDER = 'exports';
 /** A page that keeps the thread busy for longer, or a disk that hangs, costs the attempt. */
@@ -87,43 +85,31 @@ function makerOf(settings: Settings): MakeExport {
   };
 }
 
-function runThread(
-  workerData: ExportThreadData,
+/** What a thread that is ended has written by then has another name than the file. */
+async function runThread(
+  data: ExportThreadData,
   onProgress: (progress: ExportProgress) => void,
   signal: AbortSignal,
 ): Promise<ExportEnd> {
-  const entry = import.meta.url.endsWith('.ts') ? './export-thread.ts' : './export-thread.js';
-  const options = { workerData, name: 'export', resourceLimits: EXPORT_THREAD };
-  const thread = startSmallThread(() => new Worker(new URL(entry, import.meta.url), options));
-  // What it has written by then has another name than the file.
-  const stop = guarded(() => void thread.terminate());
-  signal.addEventListener('abort', stop, { once: true });
-  let watch: NodeJS.Timeout | undefined;
-  return new Promise<ExportEnd>((resolve, reject) => {
-    const seen = () => {
-      clearTimeout(watch);
-      const stalled = new ScrapifieError('EXPORT_FAILED', 'The export made no progress for five minutes.');
-      watch = setTimeout(() => reject(stalled), STALLED_MS);
-    };
-    seen();
-    listen(thread, 'message', (message: ExportThreadMessage) => {
-      seen();
-      if ('progress' in message) onProgress(message.progress);
-      else if ('end' in message) resolve(message.end);
-      else reject(new ScrapifieError(message.failure.code, message.failure.message));
-    });
-    listenOnce(thread, 'error', (error: Error) =>
-      reject(
-        new ScrapifieError('EXPORT_FAILED', `The export ended by an error: ${error.message}`, {
-          cause: error,
-        }),
-      ),
-    );
-    listenOnce(thread, 'exit', () => reject(new ScrapifieError('CANCELLED', 'The export was stopped.')));
-    if (signal.aborted) stop();
-  }).finally(() => {
-    clearTimeout(watch);
-    signal.removeEventListener('abort', stop);
-    return thread.terminate();
+  const thread = new ThreadClient<ExportMethods, ExportProgress>({
+    name: 'export',
+    entry: siblingModule('./export-thread.ts', import.meta.url),
+    memory: EXPORT_THREAD,
+    start: startSmallThread,
+    errorOf,
+    onNotice: onProgress,
   });
+  try {
+    return await thread.call('write', [data], { limitMs: STALLED_MS, isLimitOfSilence: true, signal });
+  } finally {
+    await thread.close();
+  }
+}
+
+function errorOf({ reason, cause }: ThreadEnd): ScrapifieError {
+  if (reason === 'late') {
+    return new ScrapifieError('EXPORT_FAILED', 'The export made no progress for five minutes.');
+  }
+  if (cause === undefined) return new ScrapifieError('CANCELLED', 'The export was stopped.');
+  return new ScrapifieError('EXPORT_FAILED', `The export ended by an error: ${cause.message}`, { cause });
 }

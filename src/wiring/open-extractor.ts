@@ -2,13 +2,11 @@ import { availableParallelism } from 'node:os';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { PageReader } from '../crawl/read/page-reading.ts';
 import { createReaderPool } from '../crawl/read/reader-pool.ts';
+import { siblingModule } from '../lib/sibling-module.ts';
 import type { PageThreadData } from './page-thread.ts';
 
 /** The entry of the threads that read pages. */
-export const PAGE_THREAD = new URL(
-  import.meta.url.endsWith('.ts') ? './page-thread.ts' : './page-thread.js',
-  import.meta.url,
-);
+export const PAGE_THREAD = siblingModule('./page-thread.ts', import.meta.url);
 
 const HOLD_MS = 60_000;
 

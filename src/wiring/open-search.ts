@@ -1,12 +1,14 @@
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Settings } from '../core/config/settings.ts';
-import { listen } from '../core/errors/guarded.ts';
-import type { ErrorCode } from '../core/errors/registry.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Search } from '../core/ports/search-index.ts';
 import type { FoundPage, SearchablePage } from '../core/ports/search-store.ts';
+import { siblingModule } from '../lib/sibling-module.ts';
+import { ThreadClient } from '../lib/threads/thread-client.ts';
 import type { BlobsPlace } from './open-blobs.ts';
+
+/** A thread that has not closed the index by then is ended; the index is whole all the same. */
+const CLOSE_MS = 30_000;
 
 export type SearchPlaceSettings = Pick<Settings, 'dataDir' | 'databaseUrl'> &
   Partial<Pick<Settings, 'databaseReadUrl'>> &
@@ -22,11 +24,8 @@ export interface SearchThreadData {
   readonly mends: boolean;
 }
 
-export interface IndexCall {
-  readonly id: number;
-  readonly method: keyof Search;
-  readonly values: readonly unknown[];
-}
+/** What a thread answers: the methods of the index. */
+export type IndexMethods = { readonly [Name in keyof Search]: Search[Name] };
 
 /** What happened to the file of the index, whichever call met it: a reason, or null for one that has to be built anew. */
 export interface IndexNotice {
@@ -41,17 +40,6 @@ export interface SearchMending {
   readonly onBehind: () => void;
 }
 
-export type IndexAnswer =
-  | { readonly id: number; readonly result: unknown }
-  | {
-      readonly id: number;
-      readonly failure: {
-        readonly code: ErrorCode | null;
-        readonly message: string;
-        readonly stack: string | undefined;
-      };
-    };
-
 /**
  * The full-text index of an installation: a file of the data folder, or tables of its database. Two threads, each started
  * by its first call: one that writes, with a low priority, and one that searches, which does not wait for the first.
@@ -62,18 +50,19 @@ export function openSearch(settings: SearchPlaceSettings, mending: SearchMending
   const place =
     databaseUrl === undefined ? { path: join(dataDir, 'search.db') } : { url: databaseUrl, readUrl };
   const blobs = { dataDir, databaseUrl, s3Url, spillBytes };
-  const writer = createThread({ place, blobs, isPatient: true, mends: mending !== null }, mending);
-  const searcher = createThread({ place, blobs, isPatient: false, mends: mending !== null }, mending);
+  const mends = mending !== null;
+  const writer = openThread({ place, blobs, isPatient: true, mends }, mending);
+  const searcher = openThread({ place, blobs, isPatient: false, mends }, mending);
   return {
-    put: (pages) => writer.call('put', [pages], recordsOf(pages)),
-    textsOf: (pages) => searcher.call('textsOf', [pages], recordsOf(pages)),
+    put: (pages) => writer.call('put', [pages], { transfer: recordsOf(pages) }),
+    textsOf: (pages) => searcher.call('textsOf', [pages], { transfer: recordsOf(pages) }),
     remove: (query) => writer.call('remove', [query]),
     beginRebuild: () => writer.call('beginRebuild', []),
     endRebuild: () => writer.call('endRebuild', []),
     find: (query) => searcher.call('find', [query]),
     listJobs: (query) => searcher.call('listJobs', [query]),
     async close() {
-      await Promise.all([writer.close(), searcher.close()]);
+      await Promise.all([writer, searcher].map(closeThread));
     },
   };
 }
@@ -82,81 +71,25 @@ export function openSearch(settings: SearchPlaceSettings, mending: SearchMending
 const recordsOf = (pages: readonly (SearchablePage | FoundPage)[]): ArrayBuffer[] =>
   pages.map(({ record }) => record.buffer as ArrayBuffer);
 
-interface Waiting {
-  readonly resolve: (result: never) => void;
-  readonly reject: (error: Error) => void;
-}
-
-function createThread(data: SearchThreadData, mending: SearchMending | null) {
-  const calls = new Map<number, Waiting>();
-  let worker: Worker | null = null;
-  let lastId = 0;
-  let isClosed = false;
-
-  function lost(cause: unknown): void {
-    worker = null;
-    const error = new ScrapifieError('STORE_UNAVAILABLE', 'The thread of the search index has ended.', {
-      cause,
-    });
-    for (const { reject } of calls.values()) reject(error);
-    calls.clear();
-  }
-
-  function start(): Worker {
-    const file = import.meta.url.endsWith('.ts') ? './search-thread.ts' : './search-thread.js';
-    const started = new Worker(new URL(file, import.meta.url), {
-      workerData: data,
-      name: data.isPatient ? 'search index' : 'search',
-      resourceLimits: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 384 },
-    });
-    listen(started, 'message', (answer: IndexAnswer | IndexNotice) => {
-      if ('rebuilt' in answer) {
-        if (answer.rebuilt === null) mending?.onBehind();
-        else mending?.onRebuilt(new ScrapifieError('DATABASE_CORRUPT', answer.rebuilt));
-        return;
-      }
-      const call = calls.get(answer.id);
-      calls.delete(answer.id);
-      if (calls.size === 0) started.unref();
-      if ('failure' in answer) call?.reject(errorOf(answer.failure));
-      else call?.resolve(answer.result as never);
-    });
-    listen(started, 'error', lost);
-    listen(started, 'exit', () => {
-      if (worker === started) lost(undefined);
-    });
-    return started;
-  }
-
-  function call<T>(
-    method: keyof Search,
-    values: readonly unknown[],
-    buffers: readonly ArrayBuffer[] = [],
-  ): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (isClosed) return reject(new ScrapifieError('STORE_UNAVAILABLE', 'The search index is closed.'));
-      worker ??= start();
-      worker.ref();
-      lastId += 1;
-      calls.set(lastId, { resolve, reject });
-      worker.postMessage({ id: lastId, method, values } satisfies IndexCall, [...buffers]);
-    });
-  }
-
-  return {
-    call,
-    async close() {
-      if (isClosed) return;
-      const running = worker;
-      if (running !== null) await call('close', []).catch(() => undefined);
-      isClosed = true;
-      worker = null;
-      await running?.terminate();
+function openThread(data: SearchThreadData, mending: SearchMending | null) {
+  return new ThreadClient<IndexMethods, IndexNotice>({
+    name: data.isPatient ? 'search index' : 'search',
+    entry: siblingModule('./search-thread.ts', import.meta.url),
+    data,
+    memory: { youngMb: 16, oldMb: 384 },
+    errorOf: ({ reason, cause }) =>
+      reason === 'closed'
+        ? new ScrapifieError('STORE_UNAVAILABLE', 'The search index is closed.')
+        : new ScrapifieError('STORE_UNAVAILABLE', 'The thread of the search index has ended.', { cause }),
+    onNotice: ({ rebuilt }) => {
+      if (rebuilt === null) mending?.onBehind();
+      else mending?.onRebuilt(new ScrapifieError('DATABASE_CORRUPT', rebuilt));
     },
-  };
+  });
 }
 
-function errorOf({ code, message, stack }: Extract<IndexAnswer, { failure: unknown }>['failure']): Error {
-  const cause = Object.assign(new Error(message), { stack });
-  return code === null ? cause : new ScrapifieError(code, message, { cause });
+/** Calls that were made before are answered first. */
+async function closeThread(thread: ThreadClient<IndexMethods, IndexNotice>): Promise<void> {
+  if (thread.isRunning) await thread.call('close', [], { limitMs: CLOSE_MS }).catch(() => undefined);
+  await thread.close();
 }

@@ -25,6 +25,7 @@ import type { AskMessage, EventMessage } from '../fetch/render-process/process-m
 import { RenderLane } from '../fetch/render-process/render-lane.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
 import { siteOwnerContact } from '../fetch/user-agent.ts';
+import { siblingModule } from '../lib/sibling-module.ts';
 
 export type LaneLimits = RenderLimits & Pick<BrowserPoolOptions, 'pagesPerBrowser' | 'minBrowsers'>;
 
@@ -58,9 +59,7 @@ export interface RenderLanes {
   close(): Promise<void>;
 }
 
-const ENTRY = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? './render-child.ts' : './render-child.js', import.meta.url),
-);
+const ENTRY = fileURLToPath(siblingModule('./render-child.ts', import.meta.url));
 /** With sources or compiled files, and with the packages that they import. */
 const PROGRAM_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 const ALONE = { maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1, minBrowsers: 0 };

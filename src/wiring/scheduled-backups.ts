@@ -1,12 +1,11 @@
-import { Worker } from 'node:worker_threads';
 import { filePlaceOf } from '../capabilities/backup/backup-ref.ts';
 import { createBackupSchedule } from '../capabilities/backup/backup-schedule.ts';
 import type { BackupRef, BackupReport, Installation } from '../capabilities/backup/installation.ts';
 import type { Settings } from '../core/config/settings.ts';
-import { guarded, listenOnce } from '../core/errors/guarded.ts';
-import type { ErrorCode } from '../core/errors/registry.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Logger } from '../core/observe/logger.ts';
+import { siblingModule } from '../lib/sibling-module.ts';
+import { ThreadClient } from '../lib/threads/thread-client.ts';
 import { openFiles } from './open-files.ts';
 
 export interface BackupThreadData {
@@ -14,9 +13,9 @@ export interface BackupThreadData {
   readonly to: BackupRef;
 }
 
-export type BackupThreadAnswer =
-  | { readonly report: BackupReport }
-  | { readonly failure: { readonly code: ErrorCode; readonly message: string } };
+export interface BackupMethods {
+  make(data: BackupThreadData): Promise<BackupReport>;
+}
 
 export interface ScheduledBackups {
   readonly everyMs: number;
@@ -60,25 +59,17 @@ function placesOf(settings: Settings): Installation {
   };
 }
 
-function makeInThread(workerData: BackupThreadData, signal: AbortSignal): Promise<BackupReport> {
-  const entry = import.meta.url.endsWith('.ts') ? './backup-thread.ts' : './backup-thread.js';
-  const thread = new Worker(new URL(entry, import.meta.url), {
-    workerData,
+/** What a thread that is ended has written by then has no name of a backup yet. */
+async function makeInThread(data: BackupThreadData, signal: AbortSignal): Promise<BackupReport> {
+  const thread = new ThreadClient<BackupMethods>({
     name: 'backup',
-    resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1_024 },
+    entry: siblingModule('./backup-thread.ts', import.meta.url),
+    memory: { youngMb: 24, oldMb: 1_024 },
+    errorOf: ({ cause }) => cause ?? new ScrapifieError('CANCELLED', 'The backup was stopped.'),
   });
-  // What it has written by then has no name of a backup yet.
-  const stop = guarded(() => void thread.terminate());
-  signal.addEventListener('abort', stop, { once: true });
-  return new Promise<BackupReport>((resolve, reject) => {
-    listenOnce(thread, 'message', (answer: BackupThreadAnswer) => {
-      if ('report' in answer) resolve(answer.report);
-      else reject(new ScrapifieError(answer.failure.code, answer.failure.message));
-    });
-    thread.once('error', reject);
-    listenOnce(thread, 'exit', () => reject(new ScrapifieError('CANCELLED', 'The backup was stopped.')));
-  }).finally(() => {
-    signal.removeEventListener('abort', stop);
-    return thread.terminate();
-  });
+  try {
+    return await thread.call('make', [data], { signal });
+  } finally {
+    await thread.close();
+  }
 }

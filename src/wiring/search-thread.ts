@@ -1,21 +1,18 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { listen } from '../core/errors/guarded.ts';
-import { isScrapifieError } from '../core/errors/scrapifie-error.ts';
+import { workerData } from 'node:worker_threads';
 import type { SearchIndex } from '../core/ports/search-index.ts';
-import { lowerThreadPriority } from '../lib/thread-priority.ts';
+import { answerCalls, notify } from '../lib/threads/answer-calls.ts';
+import { lowerThreadPriority } from '../lib/threads/thread-priority.ts';
 import { type OpenBlobs, openBlobs } from './open-blobs.ts';
-import type { IndexAnswer, IndexCall, IndexNotice, SearchThreadData } from './open-search.ts';
+import type { IndexMethods, IndexNotice, SearchThreadData } from './open-search.ts';
 import { withBodies } from './search-bodies.ts';
 
 /** The entry of a thread that works on the full-text index: it opens the index by itself. */
-if (parentPort === null) throw new Error('The search thread has no parent.');
-const port = parentPort;
 const { place, blobs: blobsPlace, isPatient, mends } = workerData as SearchThreadData;
 /** Each loads what it needs: the client of PostgreSQL costs as much as indexing a hundred pages. */
 async function openIndex(): Promise<SearchIndex> {
   if (!('url' in place)) {
     const { openSqliteSearch } = await import('../drivers/search-sqlite/search-sqlite.ts');
-    const tell = (rebuilt: string | null) => port.postMessage({ rebuilt } satisfies IndexNotice);
+    const tell = (rebuilt: string | null) => notify<IndexNotice>({ rebuilt });
     return openSqliteSearch(
       place.path,
       mends ? { onRebuilt: ({ message }) => tell(message), onBehind: () => tell(null) } : {},
@@ -39,22 +36,16 @@ const index = withBodies(await openIndex(), async (hash) => {
 
 if (isPatient) lowerThreadPriority();
 
-async function answer({ id, method, values }: IndexCall): Promise<IndexAnswer> {
-  try {
-    const call = index[method] as (...given: unknown[]) => Promise<unknown>;
-    return { id, result: await call(...values) };
-  } catch (error) {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    return { id, failure: { code: isScrapifieError(error) ? error.code : null, message, stack } };
-  }
-}
-
-/** One call after the other: what was put is there for those that come later. */
-let last: Promise<void> = Promise.resolve();
-listen(port, 'message', (call: IndexCall) => {
-  last = last.then(async () => {
-    if (call.method === 'close') await (await blobs)?.close();
-    port.postMessage(await answer(call));
-    if (call.method === 'close') port.close();
-  });
+answerCalls<IndexMethods>({
+  put: (pages) => index.put(pages),
+  textsOf: (pages) => index.textsOf(pages),
+  remove: (query) => index.remove(query),
+  beginRebuild: () => index.beginRebuild(),
+  endRebuild: () => index.endRebuild(),
+  find: (query) => index.find(query),
+  listJobs: (query) => index.listJobs(query),
+  async close() {
+    await (await blobs)?.close();
+    await index.close();
+  },
 });

@@ -19,9 +19,9 @@ export interface Import {
   readonly isLoaded: boolean;
 }
 
-/** import … from, export … from, import '…', import('…') and new URL('./x.ts', import.meta.url). */
+/** import … from, export … from, import '…', import('…'), new URL('./x.ts', import.meta.url) and siblingModule('./x.ts', …). */
 const IMPORT =
-  /(?:^|[;}\s])(?:import|export)\s+(type\s+(?!from\b))?([\w*{}\s,$]*?)\s*from\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'|\bnew URL\(\s*'(\.[^']+\.ts)'/gm;
+  /(?:^|[;}\s])(?:import|export)\s+(type\s+(?!from\b))?([\w*{}\s,$]*?)\s*from\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'|\b(?:new URL|siblingModule)\(\s*'(\.[^']+\.ts)'/gm;
 
 export function importsOf(path: string, text: string): readonly Import[] {
   return [...text.matchAll(IMPORT)].map(([, type, clause = '', ...targets]) => {

@@ -1,3 +1,4 @@
+import { siblingModule } from '../../lib/sibling-module.ts';
 import type { DiffTasks } from './diff-messages.ts';
 import { createThreadLane, type ThreadLane, type ThreadLaneOptions } from './thread-lane.ts';
 
@@ -5,8 +6,4 @@ import { createThreadLane, type ThreadLane, type ThreadLaneOptions } from './thr
 export type DiffLane = ThreadLane<DiffTasks>;
 
 export const createDiffLane = (options?: ThreadLaneOptions): DiffLane =>
-  createThreadLane(
-    'diff',
-    new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url),
-    options,
-  );
+  createThreadLane('diff', siblingModule('./thread.ts', import.meta.url), options);

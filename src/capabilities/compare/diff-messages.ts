@@ -7,36 +7,25 @@ import type { PageView, WatchedPage } from '../../extract/diff/watched-page.ts';
 
 /** What the thread can be asked, and what it answers. */
 export interface DiffTasks {
-  readonly pages: {
-    readonly given: {
-      readonly a: PageView;
-      readonly b: PageView;
-      readonly rules: DiffRules;
-      readonly options: ComparisonOptions;
-    };
-    readonly found: PageComparison;
-  };
+  pages(given: {
+    readonly a: PageView;
+    readonly b: PageView;
+    readonly rules: DiffRules;
+    readonly options: ComparisonOptions;
+  }): PageComparison;
   /** Whether one page is the same as any of the others, by the rules: the number of the first one, else null. */
-  readonly sameAs: {
-    readonly given: {
-      readonly page: PageView;
-      readonly others: readonly PageView[];
-      readonly rules: DiffRules;
-    };
-    readonly found: number | null;
-  };
+  sameAs(given: {
+    readonly page: PageView;
+    readonly others: readonly PageView[];
+    readonly rules: DiffRules;
+  }): number | null;
   /** What the rules leave of a page. */
-  readonly watch: {
-    readonly given: { readonly page: PageView; readonly rules: DiffRules };
-    readonly found: WatchedPage;
-  };
-  readonly html: {
-    readonly given: { readonly a: HtmlDocument; readonly b: HtmlDocument; readonly rules: DiffRules };
-    readonly found: HtmlDiff;
-  };
+  watch(given: { readonly page: PageView; readonly rules: DiffRules }): WatchedPage;
+  html(given: { readonly a: HtmlDocument; readonly b: HtmlDocument; readonly rules: DiffRules }): HtmlDiff;
   /** Compares two JSON texts, leaving out the ignored fields of their objects. */
-  readonly json: {
-    readonly given: { readonly a: string; readonly b: string; readonly ignoredFields: readonly string[] };
-    readonly found: JsonDiff;
-  };
+  json(given: {
+    readonly a: string;
+    readonly b: string;
+    readonly ignoredFields: readonly string[];
+  }): JsonDiff;
 }

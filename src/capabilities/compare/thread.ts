@@ -4,8 +4,8 @@ import { compileDiffRules } from '../../extract/diff/diff-rules.ts';
 import { diffDocuments } from '../../extract/diff/html-document.ts';
 import { diffJson } from '../../extract/diff/json-diff.ts';
 import { fingerprintOf, watchPage } from '../../extract/diff/watched-page.ts';
+import { answerCalls } from '../../lib/threads/answer-calls.ts';
 import type { DiffTasks } from './diff-messages.ts';
-import { answerCalls } from './lane-messages.ts';
 
 /** Compares in a thread of its own: what strangers wrote may take seconds and hundreds of megabytes. */
 const now = () => performance.now();

@@ -43,7 +43,7 @@ export interface ExportWorkerDeps {
 /**
  * The memory of a thread that writes an export. Rows die young or with their batch: a small nursery keeps the process small.
  */
-export const EXPORT_THREAD = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 512 };
+export const EXPORT_THREAD = { youngMb: 6, oldMb: 512 };
 
 /** How often to look when nothing happens. */
 const IDLE_MS = 1_000;

@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
-import { listen } from '../../core/errors/guarded.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { LakePage, LakeTable } from '../../core/ports/lake-store.ts';
+import { siblingModule } from '../../lib/sibling-module.ts';
+import { ThreadClient } from '../../lib/threads/thread-client.ts';
 import type { DroppedRows, MergedFile } from './merge-files.ts';
 import type { EncodedFile } from './row-batch.ts';
 
@@ -25,37 +25,14 @@ export interface EncoderBatch {
   close(): Promise<void>;
 }
 
-export type EncoderWork =
-  | {
-      readonly kind: 'add';
-      readonly batch: number;
-      readonly accountId: AccountId;
-      readonly jobId: JobId;
-      readonly pages: readonly LakePage[];
-    }
+/** What the thread answers; see `LakeEncoder`. */
+export interface EncoderMethods {
+  add(batch: number, accountId: AccountId, jobId: JobId, pages: readonly LakePage[]): Promise<number>;
   /** Pages that were added since the last flush: a thread that has others is another one, and has lost them. */
-  | { readonly kind: 'flush'; readonly batch: number; readonly addedPages: number }
-  | { readonly kind: 'close'; readonly batch: number }
-  | {
-      readonly kind: 'merge';
-      readonly table: LakeTable;
-      readonly files: readonly Uint8Array[];
-      readonly dropped: DroppedRows;
-    }
-  | { readonly kind: 'pages'; readonly files: readonly Uint8Array[]; readonly jobs: readonly JobId[] };
-
-export interface EncoderCall {
-  readonly id: number;
-  readonly work: EncoderWork;
-}
-
-export type EncoderAnswer =
-  | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly failure: string };
-
-interface Waiting {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
+  flush(batch: number, addedPages: number): Promise<readonly EncodedFile[]>;
+  closeBatch(batch: number): boolean;
+  merge(table: LakeTable, files: readonly Uint8Array[], dropped: DroppedRows): Promise<MergedFile | null>;
+  pages(files: readonly Uint8Array[], jobs: readonly JobId[]): Promise<ReadonlyMap<JobId, readonly number[]>>;
 }
 
 /** A crawl writes every few seconds: its thread is kept. */
@@ -64,60 +41,16 @@ const IDLE_MS = 30_000;
 const MAX_HEAP_MB = 512;
 
 export function createLakeEncoder(): LakeEncoder {
-  const calls = new Map<number, Waiting>();
-  let thread: Worker | null = null;
-  let lastId = 0;
   let lastBatch = 0;
   let openBatches = 0;
-  let idle: NodeJS.Timeout | undefined;
-
-  function open(): Worker {
-    const entry = import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js';
-    const opened = new Worker(new URL(entry, import.meta.url), {
-      name: 'lake',
-      resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: MAX_HEAP_MB },
-    });
-    opened.unref();
-    listen(opened, 'message', (answer: EncoderAnswer) => {
-      const call = calls.get(answer.id);
-      calls.delete(answer.id);
-      if ('failure' in answer) call?.reject(new Error(answer.failure));
-      else call?.resolve(answer.result);
-      if (calls.size === 0) rest();
-    });
-    const fail = (error: Error) => {
-      if (thread === opened) thread = null;
-      for (const call of calls.values()) call.reject(error);
-      calls.clear();
-    };
-    listen(opened, 'error', fail);
-    listen(opened, 'exit', () => fail(new Error('The thread of the lake has ended.')));
-    return opened;
-  }
-
-  function rest(): void {
-    thread?.unref();
-    clearTimeout(idle);
-    if (openBatches === 0) idle = setTimeout(() => void end(), IDLE_MS).unref();
-  }
-
-  async function end(): Promise<void> {
-    clearTimeout(idle);
-    const ended = thread;
-    thread = null;
-    await ended?.terminate();
-  }
-
-  function ask<T>(work: EncoderWork): Promise<T> {
-    clearTimeout(idle);
-    thread ??= open();
-    thread.ref();
-    lastId += 1;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    calls.set(lastId, { resolve, reject });
-    thread.postMessage({ id: lastId, work } satisfies EncoderCall);
-    return promise as Promise<T>;
-  }
+  const thread = new ThreadClient<EncoderMethods>({
+    name: 'lake',
+    entry: siblingModule('./thread.ts', import.meta.url),
+    memory: { youngMb: 24, oldMb: MAX_HEAP_MB },
+    idleMs: IDLE_MS,
+    mayRest: () => openBatches === 0,
+    errorOf: ({ cause }) => cause ?? new Error('The thread of the lake has ended.'),
+  });
 
   return {
     openBatch() {
@@ -128,22 +61,22 @@ export function createLakeEncoder(): LakeEncoder {
       return {
         add(accountId, jobId, pages) {
           addedPages += pages.length;
-          return ask({ kind: 'add', batch, accountId, jobId, pages });
+          return thread.call('add', [batch, accountId, jobId, pages]);
         },
         async flush() {
           if (addedPages === 0) return [];
           const flushed = addedPages;
           addedPages = 0;
-          return ask({ kind: 'flush', batch, addedPages: flushed });
+          return thread.call('flush', [batch, flushed]);
         },
         async close() {
           openBatches -= 1;
-          if (thread !== null) await ask({ kind: 'close', batch }).catch(() => undefined);
+          if (thread.isRunning) await thread.call('closeBatch', [batch]).catch(() => undefined);
         },
       };
     },
-    merge: (table, files, dropped) => ask({ kind: 'merge', table, files, dropped }),
-    pages: (files, jobs) => ask({ kind: 'pages', files, jobs }),
-    close: end,
+    merge: (table, files, dropped) => thread.call('merge', [table, files, dropped]),
+    pages: (files, jobs) => thread.call('pages', [files, jobs]),
+    close: () => thread.close(),
   };
 }

@@ -1,6 +1,7 @@
 import type { ChangeRules, PageState } from '../../core/model/monitor.ts';
 import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
+import { siblingModule } from '../../lib/sibling-module.ts';
 import { createThreadLane, type ThreadLane, type ThreadLaneOptions } from '../compare/thread-lane.ts';
 import type { Decision, Observation } from './decide-change.ts';
 
@@ -9,28 +10,19 @@ type Threshold = Pick<DiffRules, 'threshold'>;
 /** What the thread that decides can be asked, and what it answers. */
 export interface DecideTasks {
   /** What a check means for a page, as `decideChange`. */
-  readonly decide: {
-    readonly given: {
-      readonly state: PageState;
-      readonly observation: Observation;
-      readonly rules: ChangeRules;
-      readonly diff: Threshold;
-    };
-    readonly found: Decision;
-  };
+  decide(given: {
+    readonly state: PageState;
+    readonly observation: Observation;
+    readonly rules: ChangeRules;
+    readonly diff: Threshold;
+  }): Decision;
   /** Calls `compareContents` in the thread. */
-  readonly compare: {
-    readonly given: {
-      readonly before: readonly string[];
-      readonly after: readonly string[];
-      readonly diff: Threshold;
-    };
-    readonly found: PageComparison;
-  };
-  readonly fingerprint: {
-    readonly given: Pick<PageState, 'baseline' | 'slots'>;
-    readonly found: string;
-  };
+  compare(given: {
+    readonly before: readonly string[];
+    readonly after: readonly string[];
+    readonly diff: Threshold;
+  }): PageComparison;
+  fingerprint(given: Pick<PageState, 'baseline' | 'slots'>): string;
 }
 
 export type DecideLane = ThreadLane<DecideTasks>;
@@ -40,8 +32,4 @@ const LIMIT_MS = 20_000;
 
 /** A thread of its own for all work on the lines of pages, which strangers wrote: it must never hold up the program. */
 export const createDecideLane = (options: ThreadLaneOptions = { limitMs: LIMIT_MS }): DecideLane =>
-  createThreadLane(
-    'monitors',
-    new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url),
-    options,
-  );
+  createThreadLane('monitors', siblingModule('./thread.ts', import.meta.url), options);

@@ -1,4 +1,4 @@
-import { answerCalls } from '../compare/lane-messages.ts';
+import { answerCalls } from '../../lib/threads/answer-calls.ts';
 import { decideChange, fingerprintOf } from './decide-change.ts';
 import type { DecideTasks } from './decide-lane.ts';
 import { compareContents } from './watched-lines.ts';

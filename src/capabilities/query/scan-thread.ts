@@ -1,11 +1,8 @@
-import { parentPort } from 'node:worker_threads';
-import { listen } from '../../core/errors/guarded.ts';
-import type { ErrorCode } from '../../core/errors/registry.ts';
-import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { PageRecord } from '../../core/model/page.ts';
 import { unpackRecord } from '../../core/model/page-record.ts';
 import type { QueryPlan } from '../../core/model/query-plan.ts';
 import type { ScannedPage } from '../../core/ports/query-store.ts';
+import { answerCalls } from '../../lib/threads/answer-calls.ts';
 import { type EvaluatedRow, type Evaluation, evaluate } from './evaluate.ts';
 import { rowsOfPage } from './source-rows.ts';
 
@@ -19,13 +16,13 @@ export interface ScanBatch {
 
 export type ScanAnswer =
   /** Send the next pages. */
-  | { readonly kind: 'more' }
-  | { readonly kind: 'done'; readonly rows: readonly EvaluatedRow[] }
-  | { readonly kind: 'failed'; readonly code: ErrorCode | null; readonly message: string };
+  { readonly kind: 'more' } | { readonly kind: 'done'; readonly rows: readonly EvaluatedRow[] };
+
+export interface ScanMethods {
+  add(batch: ScanBatch): ScanAnswer;
+}
 
 /** A thread for queries that need the records of pages: they are unpacked and evaluated away from the event loop. */
-if (parentPort === null) throw new Error('The scan thread has no parent.');
-const port = parentPort;
 let current: { readonly plan: QueryPlan; readonly evaluation: Evaluation } | null = null;
 
 function recordOf({ record }: ScannedPage): PageRecord | null {
@@ -50,14 +47,10 @@ function add({ plan: begun, pages, isLast }: ScanBatch): ScanAnswer {
   return isLast ? { kind: 'done', rows: evaluation.finish() } : { kind: 'more' };
 }
 
-listen(port, 'message', (batch: ScanBatch) => {
-  try {
+answerCalls<ScanMethods>({
+  add(batch) {
     const answer = add(batch);
     if (answer.kind === 'done') current = null;
-    port.postMessage(answer);
-  } catch (error) {
-    const code = isScrapifieError(error) ? error.code : null;
-    const message = error instanceof Error ? error.message : String(error);
-    port.postMessage({ kind: 'failed', code, message } satisfies ScanAnswer);
-  }
+    return answer;
+  },
 });

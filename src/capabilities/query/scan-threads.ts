@@ -1,13 +1,12 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import { listenOnce } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { ScanAnswer, ScanBatch } from './scan-thread.ts';
+import { siblingModule } from '../../lib/sibling-module.ts';
+import { ThreadClient, type ThreadEnd } from '../../lib/threads/thread-client.ts';
+import type { ScanAnswer, ScanBatch, ScanMethods } from './scan-thread.ts';
 
 /** A thread that one query has for itself. */
 export interface ScanThread {
   /** Throws QUERY_TIMEOUT when there is no answer by then, and QUERY_TOO_LARGE when its memory does not suffice. */
-  ask(batch: ScanBatch, endsAt: number): Promise<Exclude<ScanAnswer, { readonly kind: 'failed' }>>;
+  ask(batch: ScanBatch, endsAt: number): Promise<ScanAnswer>;
   /** Gives the thread back; one that is at work, or failed, is ended. */
   release(): void;
 }
@@ -24,86 +23,61 @@ export const tooLong = () =>
 
 /** Starts threads when they are needed; their number is that of the queries that run at once. */
 export function createScanThreads(): ScanThreads {
-  let idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | null = null;
+  let idle: { readonly thread: ThreadClient<ScanMethods>; readonly timer: NodeJS.Timeout } | null = null;
 
-  function workerFor(): Worker {
+  function threadFor(): ThreadClient<ScanMethods> {
     const waiting = idle;
     idle = null;
-    if (waiting === null) return startWorker();
-    clearTimeout(waiting.timer);
-    waiting.worker.removeAllListeners('exit');
-    waiting.worker.ref();
-    return waiting.worker;
+    clearTimeout(waiting?.timer);
+    return waiting?.thread ?? openThread();
   }
 
-  function keep(worker: Worker): void {
+  function keep(thread: ThreadClient<ScanMethods>): void {
     if (idle !== null) {
-      void worker.terminate();
+      void thread.close();
       return;
     }
-    worker.unref();
     const timer = setTimeout(() => {
       idle = null;
-      void worker.terminate();
+      void thread.close();
     }, IDLE_MS).unref();
-    listenOnce(worker, 'exit', () => {
-      clearTimeout(timer);
-      idle = null;
-    });
-    idle = { worker, timer };
+    idle = { thread, timer };
   }
 
   return {
     take() {
-      const worker = workerFor();
+      const thread = threadFor();
       let isSound = true;
       return {
         async ask(batch, endsAt) {
           isSound = false;
-          const answer = await answerOf(worker, batch, endsAt);
-          isSound = answer.kind !== 'failed';
-          if (answer.kind !== 'failed') return answer;
-          if (answer.code === null) throw new Error(answer.message);
-          throw new ScrapifieError(answer.code, answer.message);
+          const answer = await thread.call('add', [batch], {
+            limitMs: Math.max(1, endsAt - performance.now()),
+            transfer: batch.pages.flatMap(({ record }) =>
+              record === null ? [] : [record.buffer as ArrayBuffer],
+            ),
+          });
+          isSound = true;
+          return answer;
         },
         release() {
-          if (isSound) keep(worker);
-          else void worker.terminate();
+          if (isSound) keep(thread);
+          else void thread.close();
         },
       };
     },
   };
 }
 
-function startWorker(): Worker {
-  const file = import.meta.url.endsWith('.ts') ? './scan-thread.ts' : './scan-thread.js';
-  const worker = new Worker(new URL(file, import.meta.url), {
+const openThread = () =>
+  new ThreadClient<ScanMethods>({
     name: 'query scan',
-    resourceLimits: { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 384 },
+    entry: siblingModule('./scan-thread.ts', import.meta.url),
+    memory: { youngMb: 32, oldMb: 384 },
+    errorOf,
   });
-  // What a thread that runs out of memory says is told by its end.
-  worker.on('error', () => undefined);
-  return worker;
-}
 
-async function answerOf(worker: Worker, batch: ScanBatch, endsAt: number): Promise<ScanAnswer> {
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(), Math.max(1, endsAt - performance.now()));
-  const buffers = batch.pages.flatMap(({ record }) =>
-    record === null ? [] : [record.buffer as ArrayBuffer],
-  );
-  worker.postMessage(batch, buffers);
-  const answered = once(worker, 'message', { signal: over.signal }) as Promise<[ScanAnswer]>;
-  const ended = once(worker, 'exit', { signal: over.signal }).then(() => null);
-  try {
-    const found = await Promise.race([answered, ended]);
-    if (found !== null) return found[0];
-    throw new ScrapifieError('QUERY_TOO_LARGE', 'The query needs more memory than it may have. Narrow it.');
-  } catch (error) {
-    throw over.signal.aborted ? tooLong() : error;
-  } finally {
-    clearTimeout(timer);
-    over.abort();
-    await Promise.allSettled([answered, ended]);
-  }
-}
+const errorOf = ({ reason }: ThreadEnd) =>
+  reason === 'late'
+    ? tooLong()
+    : new ScrapifieError('QUERY_TOO_LARGE', 'The query needs more memory than it may have. Narrow it.');

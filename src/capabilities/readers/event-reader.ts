@@ -7,7 +7,8 @@ import type { Bus } from '../../core/ports/bus.ts';
 import type { StoredEvent } from '../../core/ports/event-store.ts';
 import type { ReaderBatch, ReaderRange } from '../../core/ports/reader-store.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { type Bell, createBell, within } from '../../lib/bell.ts';
+import { createNotifier, type Notifier } from '../../lib/notifier.ts';
+import { waitAtMost } from '../../lib/time-limit.ts';
 
 /** Follows the events of the jobs that have its option, in each process that has the duty; one of them at a time reads. */
 export interface EventReader {
@@ -70,7 +71,7 @@ const MOST_TRIES = 3;
  */
 export function createEventReader(deps: EventReaderDeps): EventReader {
   const { name, store, bus, logger, clock, owner, follows, isBusy = () => false, apply } = deps;
-  const bell = createBell();
+  const notifier = createNotifier();
   let isStopping = false;
   let loop: Promise<void> = Promise.resolve();
   let unsubscribe: () => void = () => undefined;
@@ -163,7 +164,7 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
         // A reader that rests has no events that could wait: the step finds out whether a job wants it.
         if (!isResting) await giveWay();
         if (await step()) continue;
-        await bell.wait(IDLE_MS);
+        await notifier.wait(IDLE_MS);
         await pauseUnlessStopping(READ_PAUSE_MS);
       } catch (error) {
         if (isStopping) return;
@@ -182,7 +183,7 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
     }
   }
 
-  const stopped: Bell = createBell();
+  const stopped: Notifier = createNotifier();
   async function pauseUnlessStopping(ms: number): Promise<void> {
     if (!isStopping) await stopped.wait(settling.length === 0 ? ms : SETTLE_PAUSE_MS);
   }
@@ -192,7 +193,7 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
     start() {
       unsubscribe = bus.subscribe('job.changed', () => {
         heard = { first: heard?.first ?? clock(), last: clock() };
-        if (!isResting) bell.ring();
+        if (!isResting) notifier.notify();
       });
       loop = run();
     },
@@ -200,20 +201,20 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
       const { promise, resolve } = Promise.withResolvers<void>();
       if (isStopping) resolve();
       else settling.push(resolve);
-      bell.ring();
-      stopped.ring();
+      notifier.notify();
+      stopped.notify();
       return promise;
     },
     lagMs: () => (isResting || heard === null ? 0 : clock() - heard.first),
     async stop(limitMs) {
       isStopping = true;
       unsubscribe();
-      bell.ring();
-      stopped.ring();
+      notifier.notify();
+      stopped.notify();
       for (const settled of settling.splice(0)) settled();
-      await within(limitMs, loop);
+      await waitAtMost(limitMs, loop);
       if (owner !== null && leasedAt > 0) {
-        await within(
+        await waitAtMost(
           limitMs,
           store.endWork(`reader:${name}`, owner).catch(() => undefined),
         );

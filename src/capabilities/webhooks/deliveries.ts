@@ -1,6 +1,7 @@
 import type { WebhookId } from '../../core/model/ids.ts';
 import type { Bus } from '../../core/ports/bus.ts';
-import { type Bell, createBell, within } from '../../lib/bell.ts';
+import { createNotifier, type Notifier } from '../../lib/notifier.ts';
+import { waitAtMost } from '../../lib/time-limit.ts';
 import { type DeliveryWorkerDeps, LEASE_MS, workLane } from './delivery-worker.ts';
 import { readOutbox } from './outbox-reader.ts';
 
@@ -37,7 +38,7 @@ const LANES_PER_ACCOUNT = 8;
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { store, bus, clock, logger, now } = deps;
   const working = new Set<Promise<void>>();
-  const bells = { read: createBell(), send: createBell(), stop: createBell() };
+  const notifiers = { read: createNotifier(), send: createNotifier(), stop: createNotifier() };
   let isStopping = false;
   let hasToldGap = false;
   let after: WebhookId | null = null;
@@ -46,15 +47,15 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   let unsubscribe: () => void = () => undefined;
   const worker: DeliveryWorkerDeps = { ...deps, isStopping: () => isStopping };
 
-  /** Runs a step again and again: at once while it has something to do, otherwise when the bell rings or a second is over. */
-  async function loop(name: string, bell: Bell, step: () => Promise<boolean>): Promise<void> {
+  /** Runs a step again and again: at once while it has something to do, otherwise when it is notified or a second is over. */
+  async function loop(name: string, notifier: Notifier, step: () => Promise<boolean>): Promise<void> {
     while (!isStopping) {
       try {
-        if (!(await step())) await bell.wait(IDLE_MS);
+        if (!(await step())) await notifier.wait(IDLE_MS);
       } catch (error) {
         if (isStopping) return;
         logger.warn({ err: error }, `webhooks: ${name}`);
-        await bell.wait(ERROR_MS);
+        await notifier.wait(ERROR_MS);
       }
     }
   }
@@ -63,10 +64,10 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     const { deliveries, isMore, hasGap } = await readOutbox(store);
     if (hasGap && !hasToldGap) logger.error('webhooks: events were removed before they were read');
     hasToldGap = hasGap;
-    if (deliveries > 0) bells.send.ring();
+    if (deliveries > 0) notifiers.send.notify();
     if (isMore) return true;
     // A crawl tells of every commit: a few of them are read together, and more where no webhook wants to know.
-    await bells.stop.wait(deliveries > 0 ? READ_PAUSE_MS : UNUSED_PAUSE_MS);
+    await notifiers.stop.wait(deliveries > 0 ? READ_PAUSE_MS : UNUSED_PAUSE_MS);
     return false;
   }
 
@@ -92,7 +93,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         )
         .finally(() => {
           working.delete(work);
-          bells.send.ring();
+          notifiers.send.notify();
         });
       working.add(work);
     }
@@ -107,20 +108,20 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 
   return {
     start() {
-      unsubscribe = bus.subscribe('job.changed', () => bells.read.ring());
+      unsubscribe = bus.subscribe('job.changed', () => notifiers.read.notify());
       loops = Promise.all([
-        loop('events were not read', bells.read, read),
-        loop('deliveries were not claimed', bells.send, send),
+        loop('events were not read', notifiers.read, read),
+        loop('deliveries were not claimed', notifiers.send, send),
       ]);
     },
-    wake: () => bells.send.ring(),
+    wake: () => notifiers.send.notify(),
     async stop(limitMs) {
       isStopping = true;
       unsubscribe();
-      for (const bell of Object.values(bells)) bell.ring();
+      for (const notifier of Object.values(notifiers)) notifier.notify();
       // A store that is away may hold a look at it for long; lanes that are leased meanwhile are due again later.
-      await within(Math.min(limitMs, LOOK_MS), loops);
-      await within(limitMs, Promise.all(working));
+      await waitAtMost(Math.min(limitMs, LOOK_MS), loops);
+      await waitAtMost(limitMs, Promise.all(working));
     },
   };
 }

@@ -6,7 +6,7 @@ import type { JobId } from '../../core/model/ids.ts';
 import type { Job, JobOptions } from '../../core/model/job.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import { expectsLogin, LOGIN_WALLS } from '../../crawl/host/login-walls.ts';
-import { createBell } from '../../lib/bell.ts';
+import { createNotifier } from '../../lib/notifier.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import { folderPlace } from '../folders/data-folder.ts';
 import { openPageFile, type PageFile } from '../output/page-file.ts';
@@ -164,11 +164,11 @@ async function untilOver(
   { files, progress, report }: Followers,
   signal: AbortSignal,
 ): Promise<void> {
-  const bell = createBell();
+  const notifier = createNotifier();
   const unsubscribe = platform.bus.subscribe('job.changed', ({ finished }) => {
-    if (finished.includes(id)) bell.ring();
+    if (finished.includes(id)) notifier.notify();
   });
-  const onAbort = guarded(bell.ring);
+  const onAbort = guarded(notifier.notify);
   signal.addEventListener('abort', onAbort);
   let reportedAt = Number.NEGATIVE_INFINITY;
   /** Pages that were done at the last look: a crawl that gets on needs no explanation. */
@@ -187,7 +187,7 @@ async function untilOver(
         reportedAt = now;
       }
       for (const file of files) file?.check();
-      await bell.wait(LOOK_EVERY_MS);
+      await notifier.wait(LOOK_EVERY_MS);
     }
   } finally {
     unsubscribe();

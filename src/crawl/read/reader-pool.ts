@@ -1,10 +1,10 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Context } from '@opentelemetry/api';
-import { listen, listenOnce } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { PageThreadEnd } from '../../core/observe/metrics/crawl-metrics.ts';
 import { outsideSpans, recordedContext } from '../../core/tracing/tracing.ts';
 import { releaseBytes } from '../../lib/own-memory.ts';
+import { startThread as startWorker } from '../../lib/threads/thread.ts';
 import type { PageReader, PageReading, ReadRequest } from './page-reading.ts';
 import { copiedRenderedPage, renderedBuffers } from './rendered-page.ts';
 import type {
@@ -126,48 +126,53 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
   watch.unref();
 
   function startThread(reader: Reader): Worker {
-    const worker = new Worker(entry, {
-      workerData: { given: data, reading: reader.reading } satisfies ThreadData<unknown>,
-      name: 'pages',
-      // What plug-ins log there does not belong among the results on standard output.
-      stdout: true,
-      // Nearly everything dies with its page; without a limit each thread's nursery grows to 50 MB for nothing.
-      resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: maxHeapMb },
-    });
-    listen(worker.stdout, 'data', (logged: Buffer) => void process.stderr.write(logged));
-    // A thread that cannot load is no reason to wait.
-    listenOnce(worker, 'exit', () => reader.onReady());
-    listen(worker, 'message', (answers: readonly ReadAnswer[] | HoldReport | HeapReport | object) => {
-      if (reader.worker !== worker) return;
-      if ('held' in answers) return noteHold(reader, answers.held);
-      if ('heap' in answers) return replaceBetweenPages(reader, answers.heap);
-      // Under `node --watch`, Node.js itself reports the files that a thread loads through the port of the thread.
-      if (!isAnswers(answers)) return;
-      // The first message, empty, says that the thread has loaded.
-      reader.onReady();
-      for (const answer of answers) {
-        const call = reader.inHand.get(answer.id);
-        if (call === undefined) continue;
-        takeBack(reader, answer.id, call);
-        reader.isAlone = false;
-        release(call.request);
-        if ('reading' in answer) {
-          if (call.parent !== null) traceThread(answer, call.parent);
-          call.resolve(answer.reading);
-        } else call.reject(errorOf(answer.code, answer.message));
-      }
-      dispatch();
-    });
-    listen(worker, 'error', (error: NodeJS.ErrnoException) => {
-      const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      if (reader.worker !== worker) return;
-      lose(reader, isFull ? 'out-of-memory' : 'crashed', `failed: ${error.message}`);
-    });
-    listen(worker, 'exit', (code: number) => {
-      if (reader.worker === worker) lose(reader, 'crashed', `ended its thread with ${code}`);
-    });
+    const worker = startWorker(
+      {
+        name: 'pages',
+        entry,
+        data: { given: data, reading: reader.reading } satisfies ThreadData<unknown>,
+        memory: { youngMb: 24, oldMb: maxHeapMb },
+        // What plug-ins log does not belong among the results on standard output.
+        output: 'stderr',
+      },
+      {
+        onMessage(message) {
+          if (reader.worker === worker) hear(reader, message);
+        },
+        onEnd(end) {
+          // A thread that cannot load is no reason to wait.
+          reader.onReady();
+          if (reader.worker !== worker) return;
+          if (!('error' in end)) return lose(reader, 'crashed', `ended its thread with ${end.exitCode}`);
+          const { code, message } = end.error as NodeJS.ErrnoException;
+          const isFull = code === 'ERR_WORKER_OUT_OF_MEMORY';
+          lose(reader, isFull ? 'out-of-memory' : 'crashed', `failed: ${message}`);
+        },
+      },
+    );
     worker.unref();
     return worker;
+  }
+
+  function hear(reader: Reader, message: readonly ReadAnswer[] | HoldReport | HeapReport | object): void {
+    if ('held' in message) noteHold(reader, message.held);
+    if ('heap' in message) replaceBetweenPages(reader, message.heap);
+    // Under `node --watch`, Node.js itself reports the files that a thread loads through the port of the thread.
+    if (!isAnswers(message)) return;
+    // The first message, empty, says that the thread has loaded.
+    reader.onReady();
+    for (const answer of message) {
+      const call = reader.inHand.get(answer.id);
+      if (call === undefined) continue;
+      takeBack(reader, answer.id, call);
+      reader.isAlone = false;
+      release(call.request);
+      if ('reading' in answer) {
+        if (call.parent !== null) traceThread(answer, call.parent);
+        call.resolve(answer.reading);
+      } else call.reject(errorOf(answer.code, answer.message));
+    }
+    dispatch();
   }
 
   function noteHold(reader: Reader, reason: HoldReason | null): void {

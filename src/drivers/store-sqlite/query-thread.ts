@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
-import { listen } from '../../core/errors/guarded.ts';
+import { workerData } from 'node:worker_threads';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { QueryStore, RecordScan, RowQuery, ScannedPage } from '../../core/ports/query-store.ts';
+import { answerCalls, handOver } from '../../lib/threads/answer-calls.ts';
 import {
   queryRowOf,
   rowStatement,
@@ -11,7 +11,6 @@ import {
   scanStatement,
 } from '../store-rows/query-sql.ts';
 import type { Row } from '../store-rows/rows.ts';
-import { failureOf, type ThreadFailure } from './messages.ts';
 import { SQLITE_DIALECT, WITHIN_LIMIT } from './query-dialect.ts';
 
 /**
@@ -19,25 +18,17 @@ import { SQLITE_DIALECT, WITHIN_LIMIT } from './query-dialect.ts';
  * thread of the store goes on. SQLite asks `within_limit` for every row that it looks at, which ends a query that has had
  * its time.
  */
-export type QueryCall = { readonly id: number } & (
-  | { readonly method: 'queryRows'; readonly query: RowQuery }
-  | { readonly method: 'scanRecords'; readonly query: RecordScan }
-  | { readonly method: 'run'; readonly query: { readonly statement: Statement; readonly limitMs: number } }
-);
-export type QueryAnswer =
-  | {
-      readonly id: number;
-      readonly result: Awaited<ReturnType<QueryStore[keyof QueryStore]>> | readonly Row[];
-    }
-  | { readonly id: number; readonly failure: ThreadFailure };
+export interface QueryMethods {
+  queryRows(query: RowQuery): Awaited<ReturnType<QueryStore['queryRows']>>;
+  scanRecords(query: RecordScan): readonly ScannedPage[];
+  run(statement: Statement, limitMs: number): readonly Row[];
+}
 
 /** Rows that are read between two looks at the clock. */
 const ROWS_PER_LOOK = 512;
 const CACHE_KIB = 8_192;
 const BUSY_MS = 2_000;
 
-if (parentPort === null) throw new Error('The query thread has no parent.');
-const port = parentPort;
 const { path } = workerData as { readonly path: string };
 const connection = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
 connection.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA trusted_schema = OFF`);
@@ -75,27 +66,17 @@ function scan(query: RecordScan): readonly ScannedPage[] {
   return pages;
 }
 
-function answer(call: QueryCall): void {
-  const { id } = call;
-  try {
-    if (call.method === 'queryRows') {
-      const { plan, limitMs } = call.query;
-      const found = [...rowsOf(rowStatement(call.query, SQLITE_DIALECT), limitMs)];
-      port.postMessage({ id, result: found.map((row) => queryRowOf(row, plan)) } satisfies QueryAnswer);
-      return;
-    }
-    if (call.method === 'run') {
-      const { statement, limitMs } = call.query;
-      port.postMessage({ id, result: [...rowsOf(statement, limitMs)] } satisfies QueryAnswer);
-      return;
-    }
-    const result = scan(call.query);
-    // Records are handed over, not copied.
-    const buffers = result.flatMap(({ record }) => (record === null ? [] : [record.buffer as ArrayBuffer]));
-    port.postMessage({ id, result } satisfies QueryAnswer, buffers);
-  } catch (error) {
-    port.postMessage({ id, failure: failureOf(error) } satisfies QueryAnswer);
-  }
-}
-
-listen(port, 'message', answer);
+answerCalls<QueryMethods>({
+  queryRows(query) {
+    const rowsFound = [...rowsOf(rowStatement(query, SQLITE_DIALECT), query.limitMs)];
+    return rowsFound.map((row) => queryRowOf(row, query.plan));
+  },
+  scanRecords(query) {
+    const pages = scan(query);
+    return handOver(
+      pages,
+      pages.flatMap(({ record }) => (record === null ? [] : [record.buffer as ArrayBuffer])),
+    );
+  },
+  run: (statement, limitMs) => [...rowsOf(statement, limitMs)],
+});

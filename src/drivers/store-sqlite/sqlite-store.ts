@@ -1,17 +1,10 @@
-import { Worker } from 'node:worker_threads';
-import { listen } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Store } from '../../core/ports/store.ts';
+import { siblingModule } from '../../lib/sibling-module.ts';
 import { createSteadyClock } from '../../lib/steady-clock.ts';
-import {
-  type Call,
-  errorOfFailure,
-  JSON_METHODS,
-  NO_CALL,
-  type ThreadAnswer,
-  type ThreadMethod,
-  type ThreadPlace,
-} from './messages.ts';
+import { type CallOptions, ThreadClient, type ThreadEnd } from '../../lib/threads/thread-client.ts';
+import { errorOfFailure, type ThreadFailure } from '../../lib/threads/thread-messages.ts';
+import { type Call, JSON_METHODS, type ThreadMethod, type ThreadPlace } from './messages.ts';
 import { createSqliteQueryStore } from './queries.ts';
 
 /** A list that fails to compile when the port grows a method that this driver does not carry over. */
@@ -254,12 +247,6 @@ function isUnsynced(method: ThreadMethod, values: readonly unknown[]): boolean {
   return how?.isUnsynced ?? UNSYNCED.has(method);
 }
 
-interface Waiting {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly isText: boolean;
-}
-
 export interface SqliteStoreOptions {
   readonly path: string;
   /** The store's clock: that of the one process which may use the store. */
@@ -283,49 +270,28 @@ const CHECKPOINT_MS = 10_000;
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, now = createSteadyClock().now, onError = () => undefined } = options;
   const { traces = [], checkpointMs = CHECKPOINT_MS, reserveBytes = 0 } = options;
-  const thread = new Worker(
-    new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url),
-    {
-      workerData: { path, traces, checkpointMs, reserveBytes } satisfies ThreadPlace,
-      name: 'store',
-      // What a call brings dies with it; a small nursery keeps the process small at no cost that could be measured.
-      resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 },
-    },
-  );
-  const calls = new Map<number, Waiting>();
-  let lastId = NO_CALL;
-  let end: Error | null = null;
-
-  listen(thread, 'message', (answer: ThreadAnswer) => {
-    const call = calls.get(answer.id);
-    calls.delete(answer.id);
-    if (answer.id === NO_CALL && 'failure' in answer) onError(errorOfFailure(answer.failure));
-    if (call === undefined) return;
-    if ('failure' in answer) call.reject(errorOfFailure(answer.failure));
-    else call.resolve(call.isText ? JSON.parse(answer.result as string) : answer.result);
+  const thread = new ThreadClient<Record<ThreadMethod, () => unknown>, ThreadFailure>({
+    name: 'store',
+    entry: siblingModule('./thread.ts', import.meta.url),
+    data: { path, traces, checkpointMs, reserveBytes } satisfies ThreadPlace,
+    // What a call brings dies with it; a small nursery keeps the process small at no cost that could be measured.
+    memory: { youngMb: 24, oldMb: 512 },
+    restarts: false,
+    keepsProcess: true,
+    errorOf,
+    onNotice: (failure) => onError(errorOfFailure(failure)),
   });
-  const fail = (error: Error) => {
-    end ??= error;
-    for (const call of calls.values()) call.reject(error);
-    calls.clear();
-  };
-  listen(thread, 'error', (error) => fail(reviveError(error)));
-  listen(thread, 'exit', () => fail(new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.')));
 
-  const send = (method: ThreadMethod, values: readonly unknown[]) =>
-    new Promise<unknown>((resolve, reject) => {
-      if (end !== null) return reject(end);
-      lastId += 1;
-      const isText = JSON_METHODS.has(method);
-      calls.set(lastId, { resolve, reject, isText });
-      thread.postMessage({
-        id: lastId,
-        method,
-        at: now(),
-        values: isText ? JSON.stringify(values) : values,
-        isUnsynced: isUnsynced(method, values),
-      } satisfies Call);
-    });
+  const send = (method: ThreadMethod, values: readonly unknown[]) => {
+    const isText = JSON_METHODS.has(method);
+    const call: Omit<Call, 'id'> = {
+      method,
+      at: now(),
+      values: isText ? JSON.stringify(values) : values,
+      isUnsynced: isUnsynced(method, values),
+    };
+    return thread.send(call, isText ? AS_TEXT : undefined);
+  };
 
   const store = Object.fromEntries(
     Object.keys(METHODS).map((method) => [
@@ -341,17 +307,20 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
     ...queries,
     async close() {
       await queries.close();
-      if (end === null) await store.close();
-      await thread.terminate();
+      if (thread.isRunning) await store.close();
+      await thread.close();
     },
   };
 }
 
-/** What opening the database threw, after it crossed the thread boundary as a plain error. */
-function reviveError(error: unknown): Error {
-  const { code, message } = error as { code?: string; message: string };
+const AS_TEXT: CallOptions = { revive: (sent) => JSON.parse(sent as string) };
+
+/** What opening the database threw crosses the thread boundary as a plain error with its code. */
+function errorOf({ cause }: ThreadEnd): ScrapifieError {
+  if (cause === undefined) return new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.');
+  const { code, message } = cause as Error & { readonly code?: string };
   if (code === 'DATABASE_CORRUPT' || code === 'DATA_DIR_UNUSABLE' || code === 'DISK_FULL') {
-    return new ScrapifieError(code, message, { cause: error });
+    return new ScrapifieError(code, message, { cause });
   }
-  return new ScrapifieError('STORE_UNAVAILABLE', message, { cause: error });
+  return new ScrapifieError('STORE_UNAVAILABLE', message, { cause });
 }

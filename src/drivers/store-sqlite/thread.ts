@@ -5,6 +5,8 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostId, HostKey } from '../../core/model/ids.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { releaseBytes } from '../../lib/own-memory.ts';
+import { notify } from '../../lib/threads/answer-calls.ts';
+import { failureOf, type ThreadAnswer, type ThreadFailure } from '../../lib/threads/thread-messages.ts';
 import { createSqliteAccountDeletionStore } from './account-deletion.ts';
 import { createSqliteAccountStore } from './accounts.ts';
 import { createSqliteAnswerStore } from './answers.ts';
@@ -17,14 +19,7 @@ import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLakeStore } from './lake.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
-import {
-  type Call,
-  failureOf,
-  NO_CALL,
-  type ThreadAnswer,
-  type ThreadMethod,
-  type ThreadPlace,
-} from './messages.ts';
+import type { Call, ThreadMethod, ThreadPlace } from './messages.ts';
 import { migrateSqlite } from './migrate.ts';
 import { createSqliteMonitorStore } from './monitors.ts';
 import { createSqliteOwnerRequestStore } from './owner-requests.ts';
@@ -217,7 +212,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
 
 /** What is no answer to a call. */
 function tell(error: ScrapifieError): void {
-  port.postMessage({ id: NO_CALL, failure: failureOf(error) } satisfies ThreadAnswer);
+  notify<ThreadFailure>(failureOf(error));
 }
 
 function fileIdentity(): string | null {

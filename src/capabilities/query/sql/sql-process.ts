@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { guarded, listen, listenOnce } from '../../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
+import { siblingModule } from '../../../lib/sibling-module.ts';
 import type { SqlErrorKind, SqlLine, SqlTask } from './sql-child.ts';
 
 /** What one process may take. */
@@ -87,13 +88,12 @@ export async function* runSqlProcess(
 }
 
 function start({ timeoutMs, memoryMb }: ProcessLimits): ChildProcess {
-  const entry = import.meta.url.endsWith('.ts') ? './sql-child.ts' : './sql-child.js';
   const program = [
     process.execPath,
     // The permissions of Node.js itself: no files are written, no processes or threads started. DuckDB is bound by its own
     // settings.
     ...['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings'],
-    ...['--max-old-space-size=256', fileURLToPath(new URL(entry, import.meta.url))],
+    ...['--max-old-space-size=256', fileURLToPath(siblingModule('./sql-child.ts', import.meta.url))],
   ];
   const [command = '', ...values] = [...reduced({ timeoutMs, memoryMb }), ...program];
   return spawn(command, values, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });

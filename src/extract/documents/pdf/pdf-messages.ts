@@ -14,8 +14,12 @@ export interface PdfFacts {
   readonly language: string | null;
 }
 
-/** Messages of the thread, in this order: the document, its pages, the end. */
-export type PdfMessage =
+export interface PdfMethods {
+  read(call: PdfCall): Promise<PdfEnd>;
+}
+
+/** What the thread sends while it reads, in this order: the document, then its pages. */
+export type PdfNotice =
   | { readonly kind: 'document'; readonly pageCount: number; readonly facts: PdfFacts }
   | {
       readonly kind: 'page';
@@ -25,7 +29,9 @@ export type PdfMessage =
       readonly isCut: boolean;
     }
   /** A page that the document promises and does not have, or that cannot be read. */
-  | { readonly kind: 'bad-page'; readonly reason: string }
+  | { readonly kind: 'bad-page'; readonly reason: string };
+
+export type PdfEnd =
   | { readonly kind: 'end'; readonly isCut: boolean }
   | { readonly kind: 'failed'; readonly isEncrypted: boolean; readonly reason: string };
 

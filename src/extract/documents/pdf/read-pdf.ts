@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
-import { listen } from '../../../core/errors/guarded.ts';
+import { siblingModule } from '../../../lib/sibling-module.ts';
+import { ThreadClient, type ThreadEnd } from '../../../lib/threads/thread-client.ts';
 import { escapeMarkdown } from '../../content/render/markdown-inline.ts';
 import { cut } from '../../html/page-text.ts';
 import { type DocumentProblem, type DocumentReading, LinkList } from '../document-content.ts';
@@ -14,10 +14,9 @@ import {
   type PdfLine,
   paragraphsOf,
 } from './pdf-lines.ts';
-import type { PdfCall, PdfFacts, PdfMessage } from './pdf-messages.ts';
+import type { PdfCall, PdfEnd, PdfFacts, PdfMethods, PdfNotice } from './pdf-messages.ts';
 import { partsOf, tableMarkdown, tableText } from './pdf-tables.ts';
 
-const WATCH_MS = 50;
 const TITLE_LINES = 3;
 const NO_FACTS: PdfFacts = { title: null, author: null, createdAt: null, modifiedAt: null, language: null };
 /** Default titles that programs write. */
@@ -57,86 +56,78 @@ export async function readPdf(bytes: Uint8Array, limits: PdfLimits): Promise<Doc
 }
 
 async function askThread(bytes: Uint8Array, limits: PdfLimits, told: PdfReport): Promise<void> {
-  const call: PdfCall = { bytes: new Uint8Array(bytes), pages: limits.pages, textChars: limits.textChars };
-  const worker = new Worker(
-    new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url),
-    {
-      name: 'pdf',
-      workerData: call,
-      transferList: [call.bytes.buffer as ArrayBuffer],
-      resourceLimits: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: limits.heapMb, stackSizeMb: 4 },
-      // The library logs to the console; drop its output.
-      stdout: true,
-      stderr: true,
+  const copy = new Uint8Array(bytes);
+  const thread = new ThreadClient<PdfMethods, PdfNotice>({
+    name: 'pdf',
+    entry: siblingModule('./thread.ts', import.meta.url),
+    memory: {
+      ...{ youngMb: 16, oldMb: limits.heapMb, stackMb: 4 },
+      bufferBytes: limits.bufferBytes + bytes.byteLength,
     },
-  );
-  worker.stdout.resume();
-  worker.stderr.resume();
-  const tooMuch: DocumentProblem = {
-    code: 'pdf-memory-limit',
-    message: 'Reading it takes more memory than allowed.',
-  };
-  const late: DocumentProblem = {
-    code: 'pdf-time-limit',
-    message: `Reading it takes longer than ${limits.timeMs} ms.`,
-  };
-  const { promise, resolve } = Promise.withResolvers<DocumentProblem | null>();
-  const timer = setTimeout(resolve, limits.timeMs, late);
-  const watch = setInterval(() => {
-    worker.getHeapStatistics().then(
-      ({ external_memory }) => {
-        if (external_memory > limits.bufferBytes + bytes.byteLength) resolve(tooMuch);
-      },
-      () => {
-        // The thread has ended meanwhile.
-      },
-    );
-  }, WATCH_MS);
-  listen(worker, 'message', (message: PdfMessage) => {
-    if (addMessage(message, told)) resolve(null);
+    // The library logs to the console.
+    output: 'drop',
+    errorOf: (end) => new UnreadPdf(problemOf(end, limits)),
+    onNotice: (notice) => addNotice(notice, told),
   });
-  listen(worker, 'error', (error: Error & { readonly code?: string }) => {
-    const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY' || error instanceof RangeError;
-    resolve(isMemory ? tooMuch : { code: 'pdf-broken', message: 'Its reader failed on it.' });
-  });
-  listen(worker, 'exit', () =>
-    resolve({ code: 'pdf-broken', message: 'Its reader ended before the document did.' }),
-  );
-  const problem = await promise;
-  clearTimeout(timer);
-  clearInterval(watch);
-  worker.removeAllListeners('message');
-  await worker.terminate();
-  if (problem !== null) told.problems.push(problem);
+  const call: PdfCall = { bytes: copy, pages: limits.pages, textChars: limits.textChars };
+  try {
+    addEnd(await thread.call('read', [call], { limitMs: limits.timeMs, transfer: [copy.buffer] }), told);
+  } catch (error) {
+    if (!(error instanceof UnreadPdf)) throw error;
+    told.problems.push(error.problem);
+  } finally {
+    await thread.close();
+  }
 }
 
-/** Adds a message; returns true for the last one. */
-function addMessage(message: PdfMessage, told: PdfReport): boolean {
-  switch (message.kind) {
+/** The thread ended before the document did. */
+class UnreadPdf extends Error {
+  readonly problem: DocumentProblem;
+
+  constructor(problem: DocumentProblem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+function problemOf({ reason }: ThreadEnd, limits: PdfLimits): DocumentProblem {
+  if (reason === 'memory') {
+    return { code: 'pdf-memory-limit', message: 'Reading it takes more memory than allowed.' };
+  }
+  if (reason === 'late') {
+    return { code: 'pdf-time-limit', message: `Reading it takes longer than ${limits.timeMs} ms.` };
+  }
+  if (reason === 'failed') return { code: 'pdf-broken', message: 'Its reader failed on it.' };
+  return { code: 'pdf-broken', message: 'Its reader ended before the document did.' };
+}
+
+function addNotice(notice: PdfNotice, told: PdfReport): void {
+  switch (notice.kind) {
     case 'document':
-      told.pageCount = message.pageCount;
-      told.facts = message.facts;
-      return false;
+      told.pageCount = notice.pageCount;
+      told.facts = notice.facts;
+      return;
     case 'page':
-      told.pages.push(linesOf(message.pieces));
-      for (const { url } of message.links) told.links.add(url);
-      if (message.isCut) told.cutPages++;
-      return false;
+      told.pages.push(linesOf(notice.pieces));
+      for (const { url } of notice.links) told.links.add(url);
+      if (notice.isCut) told.cutPages++;
+      return;
     case 'bad-page':
       told.badPages++;
-      return false;
-    case 'end':
-      if (message.isCut)
-        told.problems.push({ code: 'text-cut', message: 'The rest of the document was not read.' });
-      return true;
-    case 'failed':
-      told.problems.push(
-        message.isEncrypted
-          ? { code: 'pdf-encrypted', message: 'It cannot be read without its password.' }
-          : { code: 'pdf-broken', message: `It cannot be read: ${message.reason}` },
-      );
-      return true;
+      return;
   }
+}
+
+function addEnd(end: PdfEnd, { problems }: PdfReport): void {
+  if (end.kind === 'end') {
+    if (end.isCut) problems.push({ code: 'text-cut', message: 'The rest of the document was not read.' });
+    return;
+  }
+  problems.push(
+    end.isEncrypted
+      ? { code: 'pdf-encrypted', message: 'It cannot be read without its password.' }
+      : { code: 'pdf-broken', message: `It cannot be read: ${end.reason}` },
+  );
 }
 
 function readingOf(

@@ -1,16 +1,22 @@
-import { parentPort, workerData } from 'node:worker_threads';
 import { getDocumentProxy } from 'unpdf';
+import { answerCalls, notify } from '../../../lib/threads/answer-calls.ts';
 import type { PdfPiece } from './pdf-lines.ts';
-import { type PdfCall, type PdfFacts, type PdfLink, type PdfMessage, pdfDate } from './pdf-messages.ts';
+import {
+  type PdfCall,
+  type PdfEnd,
+  type PdfFacts,
+  type PdfLink,
+  type PdfMethods,
+  type PdfNotice,
+  pdfDate,
+} from './pdf-messages.ts';
 
 /**
- * Reads one PDF and ends. It has a thread of its own because a document can make its reader compute or allocate without
+ * Reads one PDF. It has a thread of its own because a document can make its reader compute or allocate without
  * end and without a pause; it can be stopped only by terminating the thread. Each page is posted at once, so that pages read
  * before a limit are kept.
  */
-if (parentPort === null) throw new Error('The PDF thread has no parent.');
-const port = parentPort;
-const { bytes, pages, textChars } = workerData as PdfCall;
+answerCalls<PdfMethods>({ read });
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>;
 type Page = Awaited<ReturnType<Document['getPage']>>;
@@ -22,26 +28,28 @@ const MAX_PIECES_PER_PAGE = 200_000;
 const VALUE_CHARS = 1_000;
 const REASON_CHARS = 200;
 
-const tell = (message: PdfMessage): void => port.postMessage(message);
+const tell = (notice: PdfNotice): void => notify<PdfNotice>(notice);
 const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, REASON_CHARS);
 
-try {
-  const document = await getDocumentProxy(bytes, {
-    verbosity: 0,
-    disableFontFace: true,
-    useSystemFonts: false,
-    // Never compile code from a document.
-    isEvalSupported: false,
-  } as Parameters<typeof getDocumentProxy>[1]);
-  tell({ kind: 'document', pageCount: document.numPages, facts: await factsOf(document) });
-  await readPages(document);
-} catch (error) {
-  const isEncrypted = error instanceof Error && error.name === 'PasswordException';
-  tell({ kind: 'failed', isEncrypted, reason: reasonOf(error) });
+async function read(call: PdfCall): Promise<PdfEnd> {
+  try {
+    const document = await getDocumentProxy(call.bytes, {
+      verbosity: 0,
+      disableFontFace: true,
+      useSystemFonts: false,
+      // Never compile code from a document.
+      isEvalSupported: false,
+    } as Parameters<typeof getDocumentProxy>[1]);
+    tell({ kind: 'document', pageCount: document.numPages, facts: await factsOf(document) });
+    return await readPages(document, call);
+  } catch (error) {
+    const isEncrypted = error instanceof Error && error.name === 'PasswordException';
+    return { kind: 'failed', isEncrypted, reason: reasonOf(error) };
+  }
 }
 
-async function readPages(document: Document): Promise<void> {
+async function readPages(document: Document, { pages, textChars }: PdfCall): Promise<PdfEnd> {
   let badInRow = 0;
   let chars = 0;
   for (let number = 1; number <= Math.min(document.numPages, pages); number++) {
@@ -58,9 +66,9 @@ async function readPages(document: Document): Promise<void> {
       badInRow++;
     }
     if (badInRow >= MAX_BAD_PAGES) break;
-    if (chars > textChars) return tell({ kind: 'end', isCut: true });
+    if (chars > textChars) return { kind: 'end', isCut: true };
   }
-  tell({ kind: 'end', isCut: false });
+  return { kind: 'end', isCut: false };
 }
 
 async function piecesOf(page: Page): Promise<{ pieces: PdfPiece[]; isCut: boolean }> {
