@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { type ByteBudget, createByteBudget, type HeldBytes } from './byte-budget.ts';
 import type { FetchRequest, FetchResponse } from './engine.ts';
 import { codeOfFailure, get, serve, testEngine } from './http/loopback.fixture.ts';
+import { loadWreq } from './impersonate/handshake-driver.ts';
 import { engineWith, IDENTITY, serveSecure } from './impersonate/impersonate.fixture.ts';
-import { loadWreq } from './impersonate/wreq-driver.ts';
 
 const BODY_BYTES = 3_000_000;
 const BODIES = 12;

@@ -1,7 +1,7 @@
 import { createIdentities } from '../crawl/plan/identity/identities.ts';
 import type { Ability, Installation } from '../crawl/plan/ladder/possible-methods.ts';
 import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
-import { proxyEndpointFromUrl } from '../fetch/proxy/own-proxy.ts';
+import { proxyEndpointFromUrl } from '../fetch/proxy/checked-proxy.ts';
 import { openReplayEngine } from '../fetch/replay/replay-engine.ts';
 import {
   type FetchResourcesParts,

@@ -7,9 +7,13 @@ import {
   type BrowserRuntimeOptions,
   createBrowserRuntime,
 } from '../fetch/browser/browser-runtime.ts';
-import type { RenderLimits } from '../fetch/browser/pool/memory-budget.ts';
-import type { PoolStats } from '../fetch/browser/pool/page-lease.ts';
-import { type BrowserHealth, HEALTHY, REPLACED_FOR } from '../fetch/browser/pool/pool-health.ts';
+import type { RenderLimits } from '../fetch/browser/pool/memory-watch.ts';
+import {
+  type BrowserHealth,
+  HEALTHY,
+  type PoolStats,
+  REPLACED_FOR,
+} from '../fetch/browser/pool/pool-health.ts';
 import { createCaptchaHook } from '../fetch/captcha/captcha-hook.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { settingsSchema } from '../core/config/settings.ts';
 import { createLogger } from '../core/observe/logger.ts';
 import { EXECUTABLE } from '../fetch/browser/browser.fixture.ts';
-import { renderLimitsFor } from '../fetch/browser/pool/memory-budget.ts';
+import { renderLimitsFor } from '../fetch/browser/pool/memory-watch.ts';
 import { treePids } from '../fetch/browser/pool/process-tree.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { codeOfFailure, get, serve, textOf } from '../fetch/http/loopback.fixture.ts';

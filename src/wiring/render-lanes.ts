@@ -5,14 +5,13 @@ import type { Settings } from '../core/config/settings.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { BrowserFigures } from '../core/observe/metrics/sources.ts';
 import type { SolverFigures } from '../core/ports/captcha.ts';
-import type { RenderLimits } from '../fetch/browser/pool/memory-budget.ts';
+import type { RenderLimits } from '../fetch/browser/pool/memory-watch.ts';
 import type { BrowserHealth, PoolEvent } from '../fetch/browser/pool/pool-health.ts';
 import type { BrowserPoolOptions } from '../fetch/browser/pool/pool-options.ts';
 import { createAntiCaptcha } from '../fetch/captcha/anti-captcha.ts';
 import { type CaptchaService, createCaptchaService } from '../fetch/captcha/captcha-solvers.ts';
 import { createTwoCaptcha } from '../fetch/captcha/two-captcha.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../fetch/engine.ts';
-import { limitConcurrency } from '../fetch/limited-engines.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import {
   type Confinement,
@@ -25,6 +24,7 @@ import type { AskMessage, EventMessage } from '../fetch/render-process/process-m
 import { RenderLane } from '../fetch/render-process/render-lane.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
 import { siteOwnerContact } from '../fetch/user-agent.ts';
+import { limitConcurrency } from '../fetch/wrapped-engines.ts';
 import { siblingModule } from '../lib/sibling-module.ts';
 
 export type LaneLimits = RenderLimits & Pick<BrowserPoolOptions, 'pagesPerBrowser' | 'minBrowsers'>;

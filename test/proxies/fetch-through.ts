@@ -1,8 +1,12 @@
 import { Client } from 'undici';
 import { isScrapifieError, type ScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../src/core/model/proxy.ts';
-import { createTunnelOpener, type TunnelOptions } from '../../src/fetch/proxy/open-tunnel.ts';
-import { createProxyConnector, type ProxyConnectorOptions } from '../../src/fetch/proxy/proxy-connector.ts';
+import {
+  createProxyConnector,
+  createTunnelOpener,
+  type ProxyConnectorOptions,
+  type TunnelOptions,
+} from '../../src/fetch/proxy/open-tunnel.ts';
 
 export interface Fetched {
   readonly statusCode: number;

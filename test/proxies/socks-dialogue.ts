@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { SocketReader } from '../../src/fetch/proxy/socket-reader.ts';
+import { SocketReader } from '../../src/fetch/proxy/proxy-handshakes.ts';
 import { type Desk, join, misbehave, type Ruling } from './forwarding-proxy.ts';
 
 const REPLIES: Readonly<Partial<Record<Ruling, number>>> = {

@@ -10,7 +10,7 @@ import { createBrowserEngine } from '../../src/fetch/browser/browser-engine.ts';
 import { createCaptchaHook } from '../../src/fetch/captcha/captcha-hook.ts';
 import { createCaptchaService } from '../../src/fetch/captcha/captcha-solvers.ts';
 import { createTwoCaptcha } from '../../src/fetch/captcha/two-captcha.ts';
-import type { BrowserRequest } from '../../src/fetch/render-engine.ts';
+import type { BrowserRequest } from '../../src/fetch/engine.ts';
 import { startCaptchaSite } from './captcha-site.ts';
 import { until } from './local-server.ts';
 import { startTwoCaptcha } from './solver-sites.ts';

@@ -8,7 +8,7 @@ import type { Account } from '../../core/model/account.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
 import type { FoundKey, KeyScope } from '../../core/ports/api-key.ts';
 import type { AccountStore } from '../../core/ports/store.ts';
-import { createGuardedConnector } from '../../fetch/guard/guarded-connector.ts';
+import { createGuardedConnector } from '../../fetch/guard/guarded-lookup.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { SCOPES } from './scopes.ts';
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { Agent } from 'undici';
 import type { ProofMethod } from '../../core/ports/owner-request-store.ts';
 import type { PrivateAddresses } from '../../fetch/guard/address-guard.ts';
-import { createGuardedConnector } from '../../fetch/guard/guarded-connector.ts';
+import { createGuardedConnector } from '../../fetch/guard/guarded-lookup.ts';
 
 /** Finds out whether a token is published on a host, which only the owner of the host can do. */
 export interface DomainProof {

@@ -1,6 +1,6 @@
 import type { Identity } from '../../core/model/identity.ts';
 import type { BrowserStorage } from '../../core/model/render.ts';
-import { fromBrowserCookie, toBrowserCookie } from '../../fetch/cookies/browser-cookies.ts';
+import { fromBrowserCookie, toBrowserCookie } from '../../fetch/cookies/cookie-forms.ts';
 import { type CookieJar, createCookieJar, type StoredCookie } from '../../fetch/cookies/cookie-jar.ts';
 import { dataOf, type Session } from './session.ts';
 import type { LocalStorage, SessionData, SessionProxy } from './session-data.ts';

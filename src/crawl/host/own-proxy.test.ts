@@ -8,7 +8,7 @@ import { createBusLocal } from '../../drivers/bus-local/bus-local.ts';
 import { createQueueLocal } from '../../drivers/queue-local/queue-local.ts';
 import { createByteBudget } from '../../fetch/byte-budget.ts';
 import { serve, testEngine } from '../../fetch/http/loopback.fixture.ts';
-import { proxyEndpointFromUrl } from '../../fetch/proxy/own-proxy.ts';
+import { proxyEndpointFromUrl } from '../../fetch/proxy/checked-proxy.ts';
 import { createSteadyClock } from '../../lib/steady-clock.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createLedger } from '../ledger/ledger.ts';

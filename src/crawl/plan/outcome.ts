@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode, EXIT } from '../../core/errors/registry.ts';
 import type { EngineName, OutcomeKind } from '../../core/model/attempt.ts';
 import { isRendering } from '../../core/model/engine-traits.ts';
-import { isRedirect } from '../../fetch/http/redirect.ts';
+import { isRedirect } from '../../fetch/http/redirects.ts';
 
 /**
  * What an attempt meant, asked by every part that draws a conclusion from one: the ladder (which method is next), the

@@ -10,7 +10,7 @@ import { type Extracted, extractPage } from '../../extract/scan/extract-page.ts'
 import { hasFrames, inlineFrames } from '../../extract/scan/inline-frames.ts';
 import { decodeAs, decodeText } from '../../fetch/charset.ts';
 import { classify } from '../../fetch/classify/classify.ts';
-import { renderedFacts } from '../../fetch/classify/rendered-facts.ts';
+import { renderedFacts } from '../../fetch/classify/page-facts.ts';
 import { defined } from '../../lib/defined.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import { outcomeOf } from '../plan/outcome.ts';

@@ -1,5 +1,5 @@
 import type { ResponseRecord } from '../../core/model/page.ts';
-import { readSetCookie } from '../../fetch/cookies/set-cookie.ts';
+import { readSetCookie } from '../../fetch/cookies/cookie-forms.ts';
 import type { ReadRequest } from './page-reading.ts';
 
 /** A site decides how many headers it sends; the record of a page has to stay small. */

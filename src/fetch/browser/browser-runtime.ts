@@ -6,9 +6,8 @@ import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../gua
 import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
 import { shuttingDown } from '../render-errors.ts';
 import { BrowserPool } from './pool/browser-pool.ts';
-import { type RenderLimits, renderLimitsFor } from './pool/memory-budget.ts';
-import type { BrowserPoolOptions } from './pool/pool-options.ts';
-import { type RemoteAddress, remoteAddressOf } from './pool/remote-address.ts';
+import { type RenderLimits, renderLimitsFor } from './pool/memory-watch.ts';
+import { type BrowserPoolOptions, type RemoteAddress, remoteAddressOf } from './pool/pool-options.ts';
 
 export interface BrowserRuntimeOptions
   extends GuardProxyOptions,

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { searchEnvironment } from '../../core/config/search-environment.ts';
 import { isScrapifieError, type ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
+import type { BrowserRequest, BrowserResponse } from '../engine.ts';
 import { type BrowserEngineOptions, createBrowserEngine, type RenderEngine } from './browser-engine.ts';
 import { type BrowserRuntime, type BrowserRuntimeOptions, createBrowserRuntime } from './browser-runtime.ts';
 import { findBrowser } from './pool/find-browser.ts';

@@ -9,7 +9,7 @@ import { serve } from '../http/loopback.fixture.ts';
 import { BROWSER_VERSION, lastingStealth } from '../stealth/stealth.fixture.ts';
 import { failureOf, render, type TestBrowser, testBrowser, textOf, until } from './browser.fixture.ts';
 import type { BrowserRuntimeOptions } from './browser-runtime.ts';
-import { remoteAddressOf, withoutAddresses } from './pool/remote-address.ts';
+import { remoteAddressOf, withoutAddresses } from './pool/pool-options.ts';
 import { cdpPort, playwrightServer } from './remote.fixture.ts';
 
 const NO_PROGRAM = { executablePath: null } as const;

@@ -2,12 +2,12 @@ import type { RequestListener } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { RenderAction } from '../../core/model/render.ts';
 import { Deadline } from '../deadline.ts';
+import type { BrowserRequest } from '../engine.ts';
 import { serve } from '../http/loopback.fixture.ts';
-import type { BrowserRequest } from '../render-engine.ts';
 import { shuttingDown } from '../render-errors.ts';
 import { failureOf, lastingBrowser, requestFor, textOf } from './browser.fixture.ts';
+import { contextPlanFor } from './browser-engine.ts';
 import { cdpTools } from './page/cdp-tools.ts';
-import { contextPlanFor } from './pool/context-plan.ts';
 import { type AttemptOptions, RenderAttempt } from './render-attempt.ts';
 
 const { engine, runtime } = lastingBrowser({ maxBrowsers: 1, pagesAtOnce: 2, pagesEach: 2 });

@@ -4,10 +4,10 @@ import { listen } from '../../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ActionResult, CaptchaResult, Picture } from '../../core/model/render.ts';
 import { Deadline, orAborted, settlesWithin, tookTooLong } from '../deadline.ts';
+import type { BrowserRequest, BrowserResponse } from '../engine.ts';
 import type { RequestGuard } from '../guard/request-guard.ts';
 import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
-import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
 import { browserLost, mapNavigationError, plainMessage, stepFailed, stepTimedOut } from '../render-errors.ts';
 import { takeFailurePicture } from './actions/failure-picture.ts';
 import {
@@ -29,12 +29,11 @@ import {
   urlOfDocument,
 } from './page/document-progress.ts';
 import { type NetworkLimits, readXhr } from './page/network-record.ts';
-import { PageLoad } from './page/page-load.ts';
-import { waitUntilSettled } from './page/page-settling.ts';
+import { PageLoad, waitUntilSettled } from './page/page-load.ts';
 import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
 import type { DocumentWatch, PageTools, StorageFill, ToolOptions } from './page/page-tools.ts';
 import { readDom } from './page/page-world.ts';
-import type { PageLease } from './pool/page-lease.ts';
+import type { PageLease } from './pool/pool-health.ts';
 
 export interface RenderAttemptLimits extends NetworkLimits {
   readonly maxRawBytes: number;

@@ -4,7 +4,7 @@ import { listen, listenOnce } from '../../core/errors/guarded.ts';
 import type { CaptchaResult } from '../../core/model/render.ts';
 import type { CaptchaSolver, Solution } from '../../core/ports/captcha.ts';
 import { abortError } from '../deadline.ts';
-import type { BrowserRequest } from '../render-engine.ts';
+import type { BrowserRequest } from '../engine.ts';
 import { browserCrashed } from '../render-errors.ts';
 import { detailsOf } from './captcha-api-client.ts';
 import { captchaOf, findWidget, submitToken, type TokenReceiver, type Widget } from './captcha-widget.ts';

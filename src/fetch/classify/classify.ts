@@ -1,7 +1,7 @@
 import type { OutcomeKind } from '../../core/model/attempt.ts';
 import { isHtmlType } from '../../extract/html/media-type.ts';
 import type { ResponseHeaders } from '../engine.ts';
-import { type PageFacts, roughFacts } from './page-facts.ts';
+import { type PageFacts, type RenderedFacts, roughFacts, roughMarkup } from './page-facts.ts';
 import {
   asksForHuman,
   asksForLogin,
@@ -10,8 +10,6 @@ import {
   shutsOut,
   wasLedToLogin,
 } from './page-phrases.ts';
-import type { RenderedFacts } from './rendered-facts.ts';
-import { roughMarkup } from './rough-markup.ts';
 import { shellEvidence } from './shell.ts';
 import { SEARCHED_MARKUP, searchFrame, searchHeaders, searchMarkup, searchUrl } from './vendor-signs.ts';
 

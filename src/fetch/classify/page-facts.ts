@@ -1,4 +1,5 @@
 import type { MarkupFacts } from '../../extract/scan/markup-facts.ts';
+import { SEARCHED_MARKUP } from './vendor-signs.ts';
 
 export interface PageFacts {
   readonly title: string | null;
@@ -92,4 +93,115 @@ function indexOrEnd(text: string, part: string, from: number): number {
 function after(text: string, part: string, from: number): number {
   const index = text.indexOf(part, from);
   return index === -1 ? text.length : index + part.length;
+}
+
+/** What a browser saw after scripts had run. */
+export interface RenderedFacts {
+  /** Characters that are to be seen on the page itself. */
+  readonly textLength: number;
+  /** Fields for the visitor to fill in, hidden ones and those of widgets aside. */
+  readonly fieldCount: number;
+  /** Frames that are to be seen, with their size in CSS pixels. */
+  readonly frames: readonly { readonly url: string; readonly width: number; readonly height: number }[];
+}
+
+const FRAME = /<iframe\b([^>]{0,4000})>/gi;
+const FIELD = /<(?:input|textarea|select)\b([^>]{0,2000})>/gi;
+const NOT_SHOWN = /\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden/i;
+/** Buttons are no fields, and captcha widgets keep their answer in a field named after them. */
+const NO_FIELD =
+  /\btype\s*=\s*["']?(?:hidden|submit|button|image|reset)\b|\b(?:g-re|h-|fr-)?captcha|cf-turnstile/i;
+const MOST_FRAMES = 32;
+/** The size of frames whose markup does not name one. */
+const DEFAULT_WIDTH_PX = 300;
+const DEFAULT_HEIGHT_PX = 150;
+
+/** Reads the facts from the document that a browser has serialised after scripts had run. Linear in its size. */
+export function renderedFacts(html: string, textLength: number): RenderedFacts {
+  const searched = html.slice(0, SEARCHED_MARKUP);
+  const frames: RenderedFacts['frames'][number][] = [];
+  for (const [, attributes = ''] of searched.matchAll(FRAME)) {
+    const url = /\bsrc\s*=\s*["']?([^"'\s>]{1,2000})/i.exec(attributes)?.[1];
+    if (url === undefined || NOT_SHOWN.test(attributes)) continue;
+    frames.push({
+      url: url.replaceAll('&amp;', '&'),
+      width: pixels(attributes, 'width') ?? DEFAULT_WIDTH_PX,
+      height: pixels(attributes, 'height') ?? DEFAULT_HEIGHT_PX,
+    });
+    if (frames.length === MOST_FRAMES) break;
+  }
+  let fieldCount = 0;
+  for (const [, attributes = ''] of searched.matchAll(FIELD)) {
+    if (!NOT_SHOWN.test(attributes) && !NO_FIELD.test(attributes)) fieldCount += 1;
+  }
+  return { textLength, fieldCount, frames };
+}
+
+/** From the attribute or from the inline style; null when neither names pixels. */
+function pixels(attributes: string, name: 'width' | 'height'): number | null {
+  const found = new RegExp(`\\b${name}\\s*(?:=\\s*["']?|:\\s*)(\\d{1,5})(?:px)?(?![\\d%.])`, 'i').exec(
+    attributes,
+  );
+  return found?.[1] === undefined ? null : Number(found[1]);
+}
+
+const SCRIPT = /<script\b([^>]{0,2000})>/gi;
+const SOURCE = /\bsrc\s*=\s*["']?([^"'\s>]{1,500})/i;
+const DATA_TYPE =
+  /\btype\s*=\s*["']?(?:application\/(?:ld\+)?json|text\/template|importmap|speculationrules)/i;
+const MOST_SOURCES = 32;
+const NOSCRIPT_CHARS = 500;
+
+/** What a page is made of, seen roughly, for when extraction has not run. Linear in its size. */
+export function roughMarkup(html: string): MarkupFacts {
+  const scriptSources: string[] = [];
+  let scriptCount = 0;
+  let scriptChars = 0;
+  for (const { 0: tag, 1: attributes = '', index } of html.matchAll(SCRIPT)) {
+    if (DATA_TYPE.test(attributes)) continue;
+    scriptCount += 1;
+    const source = SOURCE.exec(attributes)?.[1];
+    if (source !== undefined) {
+      if (scriptSources.length < MOST_SOURCES) scriptSources.push(source);
+      continue;
+    }
+    const start = index + tag.length;
+    const end = html.indexOf('</script', start);
+    scriptChars += (end === -1 ? html.length : end) - start;
+    // The rest of the page is this script, and is not looked through again for every tag in it.
+    if (end === -1) break;
+  }
+  return {
+    hasPasswordField: /<input\b[^>]{0,1000}\btype\s*=\s*["']?password\b/i.test(html),
+    formCount: count(html, /<form\b/gi),
+    iframeCount: count(html, /<iframe\b/gi),
+    scriptCount,
+    scriptChars,
+    scriptSources,
+    noscriptText: noscriptText(html),
+    refresh: /<meta\b[^>]{0,300}\bhttp-equiv\s*=\s*["']?refresh\b[^>]{0,300}\burl\s*=/i.test(html)
+      ? ''
+      : null,
+    refreshSeconds: null,
+  };
+}
+
+function count(html: string, pattern: RegExp): number {
+  let found = 0;
+  for (const _ of html.matchAll(pattern)) found += 1;
+  return found;
+}
+
+function noscriptText(html: string): string {
+  for (const { 0: tag, index } of html.matchAll(/<noscript\b[^>]{0,500}>/gi)) {
+    const start = index + tag.length;
+    const end = html.indexOf('</noscript', start);
+    const inside = html.slice(start, Math.min(end === -1 ? html.length : end, start + 4 * NOSCRIPT_CHARS));
+    const text = inside
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim();
+    if (text !== '' || end === -1) return text.slice(0, NOSCRIPT_CHARS);
+  }
+  return '';
 }

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classify, type Observation } from './classify.ts';
-import { roughFacts } from './page-facts.ts';
-import type { RenderedFacts } from './rendered-facts.ts';
-import { roughMarkup } from './rough-markup.ts';
+import { type RenderedFacts, roughFacts, roughMarkup } from './page-facts.ts';
 import { hasEmptyRoot } from './shell.ts';
 
 const PROSE = '<p>Some paragraph of an ordinary page with words and more words in it.</p>';

@@ -1,7 +1,6 @@
 import type { MarkupFacts } from '../../extract/scan/markup-facts.ts';
-import type { PageFacts } from './page-facts.ts';
+import { type PageFacts, roughMarkup } from './page-facts.ts';
 import { asksForScripts } from './page-phrases.ts';
-import { roughMarkup } from './rough-markup.ts';
 
 /** Less than this is a heading and a footer at most. */
 const BARE_TEXT = 80;

@@ -7,13 +7,11 @@ import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import { createTargetGuard, type TargetGuard } from '../guard/request-guard.ts';
-import { EMPTY_BODY } from '../http/body-buffer.ts';
-import { bodyLimit } from '../http/body-sink.ts';
-import { redirectTarget } from '../http/redirect.ts';
+import { bodyLimit, EMPTY_BODY } from '../http/body-buffer.ts';
+import { redirectTarget } from '../http/redirects.ts';
 import { codeOf } from '../network-errors.ts';
 import { shuttingDown } from '../render-errors.ts';
-import { firecrawlError, firecrawlUnavailable } from './firecrawl-errors.ts';
-import { bodyFor, urlOf } from './scrape-request.ts';
+import { bodyFor, firecrawlError, firecrawlUnavailable, urlOf } from './scrape-request.ts';
 
 export interface FirecrawlOptions {
   /** Where `/v2` of the API is, such as `https://api.firecrawl.dev`. */

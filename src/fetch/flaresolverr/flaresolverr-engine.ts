@@ -10,10 +10,24 @@ import type { Resolve } from '../guard/guarded-lookup.ts';
 import { createTargetGuard, type TargetGuard } from '../guard/request-guard.ts';
 import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
 import { shuttingDown } from '../render-errors.ts';
-import { SolverClient, type SolverCommand, type SolverSolution } from './solver-client.ts';
-import { solverError, solverUnavailable } from './solver-errors.ts';
-import { cookieKey, cookiesFor, orderFor, proxyOf, type SolverOrder } from './solver-order.ts';
-import { cookiesOf, finalUrlOf, pageResponse, redirectResponse } from './solver-page.ts';
+import {
+  SolverClient,
+  type SolverCommand,
+  type SolverSolution,
+  solverError,
+  solverUnavailable,
+} from './solver-client.ts';
+import {
+  cookieKey,
+  cookiesFor,
+  cookiesOf,
+  finalUrlOf,
+  orderFor,
+  pageResponse,
+  proxyOf,
+  redirectResponse,
+  type SolverOrder,
+} from './solver-order.ts';
 import { type SolverSession, SolverSessions } from './solver-sessions.ts';
 
 export interface FlareSolverrOptions {

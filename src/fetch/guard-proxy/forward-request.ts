@@ -2,7 +2,7 @@ import { type Agent, request as httpRequest, type IncomingMessage, type ServerRe
 import type { Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
 import { listen } from '../../core/errors/guarded.ts';
-import { type HeadReader, readHeadsOf } from '../http/head-reader.ts';
+import { type HeadReader, readHeadsOf } from '../http/response-head.ts';
 import { codeOf, mapError } from '../network-errors.ts';
 
 /** Hop-by-hop headers, which concern one connection and are not forwarded. */

@@ -1,11 +1,13 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import { buildConnector } from 'undici';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { defined } from '../../lib/defined.ts';
-import { classifyAddress } from './address-guard.ts';
+import { classifyAddress, mayConnect, type PrivateAddresses } from './address-guard.ts';
 
-export interface GuardedLookupOptions {
+interface GuardedLookupOptions {
   readonly isAllowed: (address: string) => boolean;
   /** How long an answer is used again; a pool of connections then asks once. */
   readonly cacheMs?: number;
@@ -114,7 +116,7 @@ export function addressRefused(host: string, reason: string): ScrapifieError {
 }
 
 /** Resolves a name to all its addresses, allowed or not; an address resolves to itself. Rejects with the resolver's error. */
-export type ResolveAll = (host: string) => Promise<readonly string[]>;
+type ResolveAll = (host: string) => Promise<readonly string[]>;
 
 /** For programs that open connections by themselves, and may connect to any of the addresses. */
 export function createResolveAll(resolve: Resolve | undefined): ResolveAll {
@@ -130,4 +132,39 @@ export function createResolveAll(resolve: Resolve | undefined): ResolveAll {
         else done(Array.isArray(found) ? found.map(({ address }) => address) : [found]);
       });
     });
+}
+
+interface GuardedConnectorOptions {
+  readonly allowPrivate: PrivateAddresses;
+  readonly timeoutMs: number;
+  readonly allowH2: boolean;
+  readonly maxCachedSessions: number;
+  readonly tls?: ConnectionOptions | undefined;
+  readonly resolve?: Resolve | undefined;
+}
+
+/**
+ * Opens connections for a pool, only to addresses that may be fetched: names through a lookup that checks what
+ * they resolve to, addresses written in the URL directly, since no lookup happens for them.
+ */
+export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
+  const { resolve } = options;
+  const isAllowed = mayConnect(options.allowPrivate);
+  const lookup = createGuardedLookup({ isAllowed, ...defined({ resolve }) });
+  const connect = buildConnector({
+    ...options.tls,
+    lookup,
+    timeout: options.timeoutMs,
+    allowH2: options.allowH2,
+    maxCachedSessions: options.maxCachedSessions,
+  } as buildConnector.BuildOptions);
+
+  return (target, callback) => {
+    if (isIP(target.hostname) !== 0 && !isAllowed(target.hostname)) {
+      const refusal = addressRefused(target.hostname, classifyAddress(target.hostname));
+      queueMicrotask(() => callback(refusal, null));
+      return;
+    }
+    connect(target, callback);
+  };
 }

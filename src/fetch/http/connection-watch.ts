@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { listen, listenOnce } from '../../core/errors/guarded.ts';
-import { type HeadReader, readHeadsOf } from './head-reader.ts';
+import { type HeadReader, readHeadsOf } from './response-head.ts';
 
 /**
  * Sees the sockets of a connector fail, just before and just after undici does. That tells two things undici

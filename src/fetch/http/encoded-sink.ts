@@ -1,7 +1,6 @@
 import { listen } from '../../core/errors/guarded.ts';
 import type { HeldBytes } from '../byte-budget.ts';
-import { type Body, BodyBuffer, concatenated, EMPTY_BODY } from './body-buffer.ts';
-import { type BodySink, bodyLimit } from './body-sink.ts';
+import { type Body, BodyBuffer, type BodySink, bodyLimit, concatenated, EMPTY_BODY } from './body-buffer.ts';
 import {
   asBadEncoding,
   badEncoding,

@@ -3,12 +3,11 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HeldBytes } from '../byte-budget.ts';
 import type { FetchResponse, ResponseHeaders } from '../engine.ts';
 import { mapError } from '../network-errors.ts';
-import { type Body, EMPTY_BODY } from './body-buffer.ts';
-import { type BodySink, bodyLimit, PlainSink } from './body-sink.ts';
+import { type Body, type BodySink, bodyLimit, EMPTY_BODY, PlainSink } from './body-buffer.ts';
 import type { ConnectionWatch } from './connection-watch.ts';
 import { codingsOf } from './content-decoder.ts';
 import { EncodedSink } from './encoded-sink.ts';
-import { isRedirect, type Method } from './redirect.ts';
+import { isRedirect, type Method } from './redirects.ts';
 
 /** Reading more of a redirect's body than this costs more than a new connection. */
 export const REDIRECT_BODY_BYTES = 65_536;

@@ -5,17 +5,13 @@ import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
-import { createGuardedConnector } from '../guard/guarded-connector.ts';
-import type { Resolve } from '../guard/guarded-lookup.ts';
-import { createTunnelOpener } from '../proxy/open-tunnel.ts';
-import { createProxyConnector } from '../proxy/proxy-connector.ts';
+import { createGuardedConnector, type Resolve } from '../guard/guarded-lookup.ts';
+import { createProxyConnector, createTunnelOpener } from '../proxy/open-tunnel.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { Exchange } from './exchange.ts';
-import { followRedirects, type HopSender } from './follow-redirects.ts';
-import { headersInClear, identityHeaders } from './identity-headers.ts';
 import { type OriginPool, PoolCache } from './pool-cache.ts';
-import type { RedirectChain } from './redirect-chain.ts';
-import { defaultHeaders, type HeaderList } from './request-headers.ts';
+import { followRedirects, type HopSender, type RedirectChain } from './redirects.ts';
+import { defaultHeaders, type HeaderList, headersInClear, identityHeaders } from './request-headers.ts';
 
 export interface HttpEngineOptions {
   readonly userAgent: string;

@@ -1,6 +1,6 @@
 import { type buildConnector, Pool } from 'undici';
 import type { ProxyEndpoint } from '../../core/model/proxy.ts';
-import { proxyKeyOf } from '../proxy/proxy-key.ts';
+import { proxyKeyOf } from '../proxy/proxy-url.ts';
 
 export interface PoolCacheOptions {
   readonly maxPools: number;

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startGuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { ClientCache } from './client-cache.ts';
+import { loadWreq } from './handshake-driver.ts';
 import { IDENTITY } from './impersonate.fixture.ts';
-import { loadWreq } from './wreq-driver.ts';
 
 async function cacheOf(maxClients: number, idleMs = 60_000) {
   const guard = await startGuardProxy({ allowPrivate: false });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Identity } from '../../core/model/identity.ts';
 import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import type { GuardProxy, ProxyLogin } from '../guard-proxy/guard-proxy.ts';
-import { proxyKeyOf } from '../proxy/proxy-key.ts';
+import { proxyKeyOf } from '../proxy/proxy-url.ts';
 import type { ClientPlan, HandshakeClient, HandshakeDriver } from './handshake-driver.ts';
 
 export interface ClientCacheOptions {

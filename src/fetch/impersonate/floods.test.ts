@@ -2,8 +2,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Http2Flood, startHttp2Flood } from '../../../test/hostile/http2-floods.ts';
 import type { Engine } from '../engine.ts';
 import { codeOfFailure, get, textOf } from '../http/loopback.fixture.ts';
+import { loadWreq } from './handshake-driver.ts';
 import { engineWith, IDENTITY, noDriver, serveSecure } from './impersonate.fixture.ts';
-import { loadWreq } from './wreq-driver.ts';
 
 /** What a host can send before it has to stop: the window, and what sockets hold on the way. */
 const MOST_SENT_BYTES = 40_000_000;

@@ -11,8 +11,8 @@ import type { Engine, FetchRequest } from '../engine.ts';
 import { codeOfFailure, get, listen, serve, textOf } from '../http/loopback.fixture.ts';
 import { selfSigned } from '../http/self-signed.fixture.ts';
 import { faultOf } from '../proxy/proxy-failure.ts';
+import { loadWreq } from './handshake-driver.ts';
 import { engineWith, IDENTITY, noDriver, serveSecure } from './impersonate.fixture.ts';
-import { loadWreq } from './wreq-driver.ts';
 
 const visit = (engine: Engine, url: string, more: Partial<FetchRequest> = {}) =>
   get(engine, url, { identity: IDENTITY, ...more });

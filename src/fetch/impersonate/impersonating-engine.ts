@@ -3,15 +3,12 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import { type GuardProxy, startGuardProxy } from '../guard-proxy/guard-proxy.ts';
-import { followRedirects, type Hop, type HopSender } from '../http/follow-redirects.ts';
 import { createHttpEngine, type HttpEngine, type HttpEngineOptions } from '../http/http-engine.ts';
-import { identityHeaders } from '../http/identity-headers.ts';
-import type { RedirectChain } from '../http/redirect-chain.ts';
+import { followRedirects, type Hop, type HopSender, type RedirectChain } from '../http/redirects.ts';
+import { identityHeaders } from '../http/request-headers.ts';
 import { ClientCache, type Visitor, type VisitorClient } from './client-cache.ts';
-import { type ReadHop, readDriverResponse, timedOut, untilFlood } from './driver-response.ts';
-import { type DriverLoader, type Handshake, mapDriverError } from './handshake-driver.ts';
-import { RequestAbort } from './request-abort.ts';
-import { loadWreq } from './wreq-driver.ts';
+import { type ReadHop, RequestAbort, readDriverResponse, timedOut, untilFlood } from './driver-response.ts';
+import { type DriverLoader, type Handshake, loadWreq, mapDriverError } from './handshake-driver.ts';
 
 export interface ImpersonatingEngineOptions extends Omit<HttpEngineOptions, 'userAgent'> {
   /** Sends what needs no handshake, and everything where no driver can be had. Not closed with this engine. */

@@ -4,9 +4,8 @@ import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
 import { createTargetGuard } from '../guard/request-guard.ts';
-import { EMPTY_BODY } from '../http/body-buffer.ts';
-import { bodyLimit } from '../http/body-sink.ts';
-import { redirectTarget } from '../http/redirect.ts';
+import { bodyLimit, EMPTY_BODY } from '../http/body-buffer.ts';
+import { redirectTarget } from '../http/redirects.ts';
 import { shuttingDown } from '../render-errors.ts';
 
 /** A way to fetch pages that a plug-in adds. Its traits are those by which all engines are chosen, allowed and refused. */

@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { buildConnector } from 'undici';
 import { guarded, listen, listenOnce } from '../../core/errors/guarded.ts';
 import {
   isOutOfFiles,
@@ -12,12 +13,10 @@ import { defined } from '../../lib/defined.ts';
 import { abortError } from '../deadline.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from '../guard/address-guard.ts';
 import { createGuardedLookup, type Resolve } from '../guard/guarded-lookup.ts';
-import { checkTarget, resolveChecked } from '../guard/target-check.ts';
+import { checkTarget, resolveChecked } from '../guard/request-guard.ts';
 import { codeOf } from '../network-errors.ts';
-import { httpConnect } from './http-connect.ts';
 import { type Fault, proxyFailed, proxyRefused } from './proxy-failure.ts';
-import { SocketEnded, SocketReader } from './socket-reader.ts';
-import { socks5Connect } from './socks5.ts';
+import { httpConnect, SocketEnded, SocketReader, socks5Connect } from './proxy-handshakes.ts';
 
 export interface TunnelOptions {
   /** Private addresses that may be targets, and proxies too; see `isPrivateAllowed` for those of the operator. */
@@ -47,7 +46,7 @@ export function createTunnelOpener(options: TunnelOptions): OpenTunnel {
 }
 
 /** Connects to a proxy without asking it for anything, and closes the connection. Fails as a tunnel does. */
-export type ReachProxy = (upstream: ProxyEndpoint, signal?: AbortSignal) => Promise<void>;
+type ReachProxy = (upstream: ProxyEndpoint, signal?: AbortSignal) => Promise<void>;
 
 export function createProxyReach(options: TunnelOptions): ReachProxy {
   const openTo = createOpener(options);
@@ -169,4 +168,60 @@ async function checkedAddress(name: string, guarded: LookupFunction, mayBeUnknow
     if (mayBeUnknown) return name;
     throw new ScrapifieError('DNS_FAILED', `The host name does not resolve (${name})`, { cause: error });
   }
+}
+
+export interface ProxyConnectorOptions {
+  readonly proxy: ProxyEndpoint;
+  readonly openTunnel: OpenTunnel;
+  /** For TLS with the target; the tunnel has its own. */
+  readonly timeoutMs: number;
+  readonly allowH2: boolean;
+  readonly maxCachedSessions: number;
+  /** Trust other certificates of targets than the system's. */
+  readonly tls?: ConnectionOptions | undefined;
+  /** Gives up the tunnels that are being opened; a pool that is destroyed waits for them. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens connections for a pool through one proxy, in the way of the guarded connector: TLS with the target is spoken
+ * inside the tunnel, so that the proxy carries what it cannot read.
+ */
+export function createProxyConnector(options: ProxyConnectorOptions): buildConnector.connector {
+  const { proxy, openTunnel } = options;
+  const secure = buildConnector({
+    ...options.tls,
+    timeout: options.timeoutMs,
+    allowH2: options.allowH2,
+    maxCachedSessions: options.maxCachedSessions,
+  } as buildConnector.BuildOptions);
+
+  return (target, callback) => {
+    const isSecure = target.protocol === 'https:';
+    const port = Number(target.port || (isSecure ? 443 : 80));
+    const onTunnel = (tunnel: Socket): void => {
+      if (!isSecure) {
+        callback(null, tunnel);
+        return;
+      }
+      // TLS takes the tunnel over; what still happens to it, TLS reports.
+      tunnel.on('error', () => {});
+      secure({ ...target, httpSocket: tunnel }, (error, socket) => {
+        if (error === null && socket !== null) {
+          callback(null, socket);
+          return;
+        }
+        tunnel.destroy();
+        callback(tlsFailed(proxy, target.hostname, error), null);
+      });
+    };
+    openTunnel(proxy, target.hostname, port, options.signal).then(onTunnel, (error) => callback(error, null));
+  };
+}
+
+/** A proxy that meddles, and a target with a bad certificate, look the same from here. */
+function tlsFailed(proxy: ProxyEndpoint, host: string, cause: unknown): ScrapifieError {
+  const code = codeOf(cause);
+  const message = `The TLS handshake with ${host} failed through proxy ${proxy.id}${code === '' ? '' : ` (${code})`}`;
+  return new ScrapifieError('TLS_FAILED', message, { details: { proxy: proxy.id, fault: 'unclear' }, cause });
 }

@@ -3,8 +3,12 @@ import { Client } from 'undici';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../core/model/proxy.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
-import { createProxyReach, createTunnelOpener, type OpenTunnel } from './open-tunnel.ts';
-import { createProxyConnector } from './proxy-connector.ts';
+import {
+  createProxyConnector,
+  createProxyReach,
+  createTunnelOpener,
+  type OpenTunnel,
+} from './open-tunnel.ts';
 import { faultOf } from './proxy-failure.ts';
 
 /** What a check says; anything from `served` to `target-failed` means that the proxy carried it. */

@@ -1,7 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { FetchRequest } from '../engine.ts';
-import { isRedirect } from '../http/redirect.ts';
-import type { RedirectChain } from '../http/redirect-chain.ts';
+import { isRedirect, type RedirectChain } from '../http/redirects.ts';
 import {
   type Admitted,
   type RedirectVerdict,

@@ -4,7 +4,7 @@ import { activeTraceparent } from '../../core/tracing/tracing.ts';
 import { defined } from '../../lib/defined.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest } from '../engine.ts';
-import type { RedirectChain } from '../http/redirect-chain.ts';
+import type { RedirectChain } from '../http/redirects.ts';
 import type { Parcels } from './parcels.ts';
 import {
   RENDER_CALLS,
@@ -16,8 +16,7 @@ import {
 } from './render-message.ts';
 import { writeProxy } from './render-schemas.ts';
 import { MOST_REQUEST_BYTES } from './sealed-calls.ts';
-import { splitCookies } from './split-cookies.ts';
-import { cookiesOfSite } from './worker-jar.ts';
+import { cookiesOfSite, splitCookies } from './worker-jar.ts';
 
 export interface RenderCallsOptions {
   readonly name: RenderName;

@@ -1,11 +1,16 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
-import { cookiesOfSite, createWorkerJar, plainCookies } from './worker-jar.ts';
+import { cookieHeader, withCookies } from '../http/request-headers.ts';
+import { cookiesOfSite, createWorkerJar, plainCookies, splitCookies } from './worker-jar.ts';
 
 const HERE = new URL('https://www.a.example/x/y');
 const ELSEWHERE = new URL('https://www.a.example/z');
 const NONE: ReadonlySet<string> = new Set();
 const NOW = 1_000_000_000_000;
+
+const name = fc.string({ unit: fc.constantFrom(...'abc-_.') });
+const value = fc.string({ unit: fc.constantFrom(...'ab= "%') });
 
 describe('a lent jar', () => {
   test('has the cookies of the site, with their domains and paths, and no others', () => {
@@ -79,4 +84,36 @@ describe('a lent jar', () => {
     expect(newCookies.length).toBeGreaterThan(10);
     expect(newCookies.at(-1)?.lines[0]).toMatch(/^c999=/);
   });
+});
+
+test('cookies come apart and together again as they were', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, value)), (pairs) => {
+      const [headers, cookies] = splitCookies(withCookies(['x-a', '1'], cookieHeader(pairs, {})));
+      expect(headers).toEqual({ 'x-a': '1' });
+      expect(cookies).toEqual(pairs);
+    }),
+  );
+});
+
+test('whatever a cookie holds, the same header comes of it', () => {
+  const any = fc.string({ unit: fc.constantFrom(...'a=; ') });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, any)), (pairs) => {
+      const header = cookieHeader(pairs, {});
+      const [, cookies] = splitCookies(withCookies([], header));
+      expect(cookieHeader(cookies, {})).toBe(header);
+    }),
+  );
+});
+
+test('a Cookie header of the request is among them, in front', () => {
+  const list = withCookies(['cookie', 'own=1', 'x-a', '1'], 'jar=2');
+  expect(splitCookies(list)).toEqual([
+    { 'x-a': '1' },
+    [
+      ['own', '1'],
+      ['jar', '2'],
+    ],
+  ]);
 });

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { dividePlaces, namespacePrefix } from './namespaces.ts';
 
 /** How render processes and their browsers are kept from the rest of the machine. */
 export interface Confinement {
@@ -25,13 +24,13 @@ export interface Weakness {
   readonly isGrave: boolean;
 }
 
-export interface UnprivilegedUser {
+interface UnprivilegedUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-export interface ConfineOptions {
+interface ConfineOptions {
   readonly isRoot: boolean;
   /** The program of the browser; null when this machine starts no browser. */
   readonly executablePath: string | null;
@@ -48,6 +47,19 @@ export interface ConfineOptions {
 const USER_NAMES = ['scrapifie', 'nobody'];
 const PROBE_MS = 30_000;
 const run = promisify(execFile);
+
+/**
+ * Covers each place that is named before `--`: a folder by an empty one, a file by one without content. Then runs the command
+ * behind it without any capability, and without a way to get one.
+ */
+const COVER = `set -eu
+while [ "$1" != -- ]; do
+  if [ -d "$1" ]; then mount -t tmpfs -o ro,nosuid,nodev,noexec,size=4k,mode=555 tmpfs "$1"
+  else mount --bind /dev/null "$1"; fi
+  shift
+done
+shift
+exec setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs -- "$@"`;
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
@@ -247,4 +259,25 @@ async function hasSandboxHelper(executablePath: string): Promise<boolean> {
   const program = await realpath(executablePath).catch(() => executablePath);
   const helper = await stat(join(dirname(program), 'chrome-sandbox')).catch(() => null);
   return helper !== null && helper.uid === 0 && (helper.mode & SET_USER_ID) !== 0;
+}
+
+/**
+ * What stands before a command that is to run with the same user in a user namespace and a mount namespace of its own.
+ * Processes in there see none of the places, and cannot uncover them: the mounts of a namespace are locked for those made
+ * below it. They cannot read memory or environment of processes outside either, because the kernel asks for rights in the
+ * user namespace of the process that is read. The process keeps its id and what it has open.
+ */
+export const namespacePrefix = (places: readonly string[]): readonly string[] => [
+  ...['unshare', '--user', '--map-current-user', '--keep-caps', '--mount', '--'],
+  ...['sh', '-c', COVER, 'sh', ...places, '--'],
+];
+
+/** The places that can be covered, and those that hold something that the command needs. */
+export function dividePlaces(
+  places: readonly string[],
+  needed: readonly string[],
+): { readonly covered: readonly string[]; readonly needed: readonly string[] } {
+  const isNeeded = (place: string) =>
+    needed.some((path) => path === place || path.startsWith(place.endsWith(sep) ? place : `${place}${sep}`));
+  return { covered: places.filter((place) => !isNeeded(place)), needed: places.filter(isNeeded) };
 }

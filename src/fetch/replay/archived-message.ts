@@ -4,8 +4,7 @@ import { firstValue, type HttpHead, headLength, parseHead } from '../../lib/warc
 import { readBlock } from '../../lib/warc/read-records.ts';
 import { abortError } from '../deadline.ts';
 import type { FetchRequest, ResponseHeaders } from '../engine.ts';
-import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
-import { type BodySink, PlainSink } from '../http/body-sink.ts';
+import { type Body, type BodySink, EMPTY_BODY, PlainSink } from '../http/body-buffer.ts';
 import { type Coding, codingsOf } from '../http/content-decoder.ts';
 import { EncodedSink } from '../http/encoded-sink.ts';
 

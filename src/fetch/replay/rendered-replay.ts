@@ -4,8 +4,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { ACTION_TYPES, type CapturedXhr, type Picture } from '../../core/model/render.ts';
 import type { FetchRequest, FetchResponse, Rendered } from '../engine.ts';
 import { readMessage, readResource } from './archived-message.ts';
-import { fileOf, notInArchive, type ReplayArchive } from './replay-archive.ts';
-import type { Capture } from './replay-index.ts';
+import { type Capture, fileOf, notInArchive, type ReplayArchive } from './replay-index.ts';
 
 const renderedSchema = z.object({
   contentType: z.string().nullable(),

@@ -4,13 +4,23 @@ import { openArchive } from '../../lib/warc/open-archive.ts';
 import { abortError } from '../deadline.ts';
 import type { Engine, FetchRequest } from '../engine.ts';
 import { EMPTY_BODY } from '../http/body-buffer.ts';
-import { followRedirects, type Hop, type HopSender } from '../http/follow-redirects.ts';
-import { isRedirect } from '../http/redirect.ts';
-import type { RedirectChain } from '../http/redirect-chain.ts';
+import {
+  followRedirects,
+  type Hop,
+  type HopSender,
+  isRedirect,
+  type RedirectChain,
+} from '../http/redirects.ts';
 import { originalHeaders, readMessage, readResource } from './archived-message.ts';
 import { createRenderedReplay, readFacts } from './rendered-replay.ts';
-import { fileOf, notInArchive, type ReplayArchive } from './replay-archive.ts';
-import { buildReplayIndex, type Capture, type ReplayIndex } from './replay-index.ts';
+import {
+  buildReplayIndex,
+  type Capture,
+  fileOf,
+  notInArchive,
+  type ReplayArchive,
+  type ReplayIndex,
+} from './replay-index.ts';
 
 /** Answers requests from WARC and WACZ files, and from nothing else: it opens no connection. */
 export interface ReplayEngine extends Engine {

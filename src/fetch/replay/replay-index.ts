@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { type ByteSource, partOf } from '../../lib/warc/byte-source.ts';
 import { firstValue, headLength, parseHead, statusOf } from '../../lib/warc/http-head.ts';
 import type { OpenArchive } from '../../lib/warc/open-archive.ts';
 import { type ScannedRecord, scanRecords } from '../../lib/warc/read-records.ts';
@@ -25,7 +26,7 @@ export interface Capture {
 }
 
 /** `facts`: what Scrapifie itself wrote about a page. */
-export type CaptureKind = 'response' | 'revisit' | 'resource' | 'conversion' | 'facts';
+type CaptureKind = 'response' | 'revisit' | 'resource' | 'conversion' | 'facts';
 
 /** Where each URL of an archive lies. It is on a disk, so its size does not matter. */
 export interface ReplayIndex {
@@ -161,7 +162,7 @@ function addRecord(
 }
 
 /** Returns null for text that is not a URL. Some tools write URLs in angle brackets. */
-export function normalizedUrl(text: string): string | null {
+function normalizedUrl(text: string): string | null {
   const url = URL.parse(text.replace(/^<(.*)>$/, '$1'));
   if (url === null) return null;
   url.hash = '';
@@ -214,4 +215,20 @@ function createIndex(database: DatabaseSync, truncated: readonly string[]): Repl
     conversionOf: ({ id }) => get(conversion, id),
     close: () => database.close(),
   };
+}
+
+/** An archive that was opened: its files, and where each URL lies in them. */
+export interface ReplayArchive {
+  readonly index: ReplayIndex;
+  readonly files: readonly ByteSource[];
+}
+
+export const notInArchive = (message: string): ScrapifieError =>
+  new ScrapifieError('NOT_IN_ARCHIVE', message);
+
+/** The file of the record, up to its end: no more is read than there is of it. */
+export function fileOf({ files }: ReplayArchive, { file, url, offset, length }: Capture): ByteSource {
+  const source = files[file];
+  if (source === undefined) throw notInArchive(`${url.slice(0, 500)} is in a file that is not open.`);
+  return partOf(source, source.name, 0, offset + length);
 }

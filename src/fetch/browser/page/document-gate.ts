@@ -1,9 +1,9 @@
 import type { CDPSession, Page } from 'patchright-core';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
+import type { BrowserRequest } from '../../engine.ts';
 import { EMPTY_BODY } from '../../http/body-buffer.ts';
-import { isRedirect, redirectTarget } from '../../http/redirect.ts';
+import { isRedirect, redirectTarget } from '../../http/redirects.ts';
 import { FORBIDDEN_HEADERS, isPortable } from '../../http/request-headers.ts';
-import type { BrowserRequest } from '../../render-engine.ts';
 import {
   DocumentProgress,
   type DocumentResponse,

@@ -3,7 +3,7 @@ import { MAX_URL_CHARS } from '../../../crawl/frontier/canonical.ts';
 import { isHtmlType, mediaTypeOf } from '../../../extract/html/media-type.ts';
 import type { Redirect } from '../../engine.ts';
 import { type Body, EMPTY_BODY } from '../../http/body-buffer.ts';
-import { refuseLongTarget } from '../../http/redirect.ts';
+import { refuseLongTarget } from '../../http/redirects.ts';
 import type { DocumentWatch, ToolOptions } from './page-tools.ts';
 
 /** Status, headers and URL of the response that the page's document came with. */

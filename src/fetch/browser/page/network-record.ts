@@ -1,5 +1,8 @@
+import type { CDPSession } from 'patchright-core';
+import { listen } from '../../../core/errors/guarded.ts';
 import type { CapturedXhr } from '../../../core/model/render.ts';
 import { settlesWithin } from '../../deadline.ts';
+import type { PageLoad } from './page-load.ts';
 import type { NetworkActivity } from './page-tools.ts';
 
 export interface NetworkLimits {
@@ -88,4 +91,153 @@ export class NetworkRecord implements NetworkActivity {
 export async function readXhr(network: NetworkActivity): Promise<readonly CapturedXhr[]> {
   const reading = network.xhr();
   return (await settlesWithin(reading, ALL_BODIES_MS)) ? reading : [];
+}
+
+interface Exchange {
+  readonly url: string;
+  readonly method: string;
+  statusCode: number;
+  contentType: string | null;
+}
+
+interface RequestSent {
+  readonly requestId: string;
+  readonly type?: string;
+  readonly frameId?: string;
+  readonly request: { readonly url: string; readonly method: string };
+  readonly redirectResponse?: { readonly encodedDataLength: number };
+}
+
+interface ResponseReceived {
+  readonly requestId: string;
+  readonly type: string;
+  readonly frameId?: string;
+  readonly response: { readonly status: number; readonly mimeType: string; readonly protocol?: string };
+}
+
+interface DataReceived {
+  readonly requestId: string;
+  /** Number of bytes after decompression. */
+  readonly dataLength: number;
+}
+
+interface LoadingFinished {
+  readonly requestId: string;
+  readonly encodedDataLength: number;
+}
+
+interface ExceptionThrown {
+  readonly exceptionDetails: {
+    readonly text: string;
+    readonly exception?: { readonly description?: string };
+  };
+}
+
+interface ConsoleCalled {
+  readonly type: string;
+  readonly args: readonly { readonly value?: unknown; readonly description?: string }[];
+}
+
+interface LogEntry {
+  readonly entry: { readonly level: string; readonly text: string };
+}
+
+/** Records the network of one page for one attempt, from Chromium's events. */
+export class NetworkWatch {
+  readonly record: NetworkRecord;
+  readonly #cdp: CDPSession;
+  readonly #mainFrameId: string;
+  readonly #load: PageLoad;
+  #documentId = '';
+  /** Requests of scripts that have not ended and will be captured; bounded by the record. */
+  readonly #underWay = new Map<string, Exchange>();
+  readonly #off: (() => void)[] = [];
+
+  constructor(cdp: CDPSession, mainFrameId: string, record: NetworkRecord, load: PageLoad) {
+    this.#cdp = cdp;
+    this.#mainFrameId = mainFrameId;
+    this.record = record;
+    this.#load = load;
+
+    const onSent = (event: RequestSent) => this.#onSent(event);
+    const onReceived = (event: ResponseReceived) => this.#onReceived(event);
+    const onData = ({ requestId, dataLength }: DataReceived) =>
+      this.#load.received(dataLength, requestId === this.#documentId);
+    const onFinished = (event: LoadingFinished) => this.#onFinished(event);
+    const onFailed = ({ requestId }: { readonly requestId: string }) => this.record.finish(requestId);
+    const onException = ({ exceptionDetails: { text, exception } }: ExceptionThrown) =>
+      this.record.report(exception?.description ?? text);
+    const onConsole = ({ type, args }: ConsoleCalled) => {
+      if (type !== 'error' && type !== 'assert') return;
+      this.record.report(args.map(({ value, description }) => description ?? String(value)).join(' '));
+    };
+    const onLog = ({ entry }: LogEntry) => {
+      if (entry.level === 'error') this.record.report(entry.text);
+    };
+    listen(cdp, 'Network.requestWillBeSent', onSent);
+    listen(cdp, 'Network.responseReceived', onReceived);
+    listen(cdp, 'Network.dataReceived', onData);
+    listen(cdp, 'Network.loadingFinished', onFinished);
+    listen(cdp, 'Network.loadingFailed', onFailed);
+    listen(cdp, 'Runtime.exceptionThrown', onException);
+    listen(cdp, 'Runtime.consoleAPICalled', onConsole);
+    listen(cdp, 'Log.entryAdded', onLog);
+    this.#off.push(
+      () => cdp.off('Network.requestWillBeSent', onSent),
+      () => cdp.off('Network.responseReceived', onReceived),
+      () => cdp.off('Network.dataReceived', onData),
+      () => cdp.off('Network.loadingFinished', onFinished),
+      () => cdp.off('Network.loadingFailed', onFailed),
+      () => cdp.off('Runtime.exceptionThrown', onException),
+      () => cdp.off('Runtime.consoleAPICalled', onConsole),
+      () => cdp.off('Log.entryAdded', onLog),
+    );
+  }
+
+  end(): void {
+    for (const off of this.#off) off();
+    this.#underWay.clear();
+    this.record.end();
+  }
+
+  #onSent({ requestId, type, frameId, request, redirectResponse }: RequestSent): void {
+    if (type === 'Document' && frameId === this.#mainFrameId) {
+      this.#documentId = requestId;
+      this.#load.restartDocument();
+    }
+    this.record.wireBytes += Math.max(0, redirectResponse?.encodedDataLength ?? 0);
+    const isFetch = type === 'XHR' || type === 'Fetch';
+    if (isFetch || type === 'Script') this.record.begin(requestId);
+    if (!isFetch || !this.record.mayCapture(this.#underWay.size)) return;
+    this.#underWay.set(requestId, {
+      url: request.url,
+      method: request.method,
+      statusCode: 0,
+      contentType: null,
+    });
+  }
+
+  #onReceived({ requestId, type, frameId, response }: ResponseReceived): void {
+    if (type === 'Document' && frameId === this.#mainFrameId)
+      this.record.protocol = response.protocol ?? 'http/1.1';
+    const exchange = this.#underWay.get(requestId);
+    if (exchange === undefined) return;
+    exchange.statusCode = response.status;
+    exchange.contentType = response.mimeType === '' ? null : response.mimeType;
+  }
+
+  #onFinished({ requestId, encodedDataLength }: LoadingFinished): void {
+    this.record.wireBytes += Math.max(0, encodedDataLength);
+    this.record.finish(requestId);
+    const exchange = this.#underWay.get(requestId);
+    if (exchange === undefined) return;
+    this.#underWay.delete(requestId);
+    this.record.capture(this.record.withBody(exchange, this.#readBody(requestId)));
+  }
+
+  /** Rejects for a response without a body, and when the page has gone on. */
+  async #readBody(requestId: string): Promise<Buffer> {
+    const { body, base64Encoded } = await this.#cdp.send('Network.getResponseBody', { requestId });
+    return Buffer.from(body, base64Encoded ? 'base64' : 'utf8');
+  }
 }

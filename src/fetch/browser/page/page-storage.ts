@@ -1,8 +1,8 @@
 import type { BrowserContext, CDPSession, Page } from 'patchright-core';
 import type { BrowserCookie, BrowserStorage } from '../../../core/model/render.ts';
-import { toBrowserCookie } from '../../cookies/browser-cookies.ts';
+import { toBrowserCookie } from '../../cookies/cookie-forms.ts';
 import type { CookieJar } from '../../cookies/cookie-jar.ts';
-import type { BrowserRequest } from '../../render-engine.ts';
+import type { BrowserRequest } from '../../engine.ts';
 import type { StorageFill } from './page-tools.ts';
 
 /** Gives the context the cookies that the request brings, and takes away those that its session has no more. */

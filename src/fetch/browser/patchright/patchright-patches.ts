@@ -1,6 +1,5 @@
 import type { Browser, Page } from 'patchright-core';
-import { limitMessages, MESSAGE_LIMIT_INTERNALS } from './message-limit.ts';
-import { internalsOf, missingInternals } from './patchright-internals.ts';
+import { internalsOf, limitMessages, MESSAGE_LIMIT_INTERNALS, missingInternals } from './message-limit.ts';
 
 /*
  * Changes to the library's internals, which its interface does not offer. Each patch names the internals that it needs

@@ -1,7 +1,7 @@
 import type { Request, Response, Route } from 'patchright-core';
 import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { EMPTY_BODY } from '../../http/body-buffer.ts';
-import { isRedirect } from '../../http/redirect.ts';
+import { isRedirect } from '../../http/redirects.ts';
 import {
   DocumentProgress,
   hasNoBody,

@@ -3,9 +3,8 @@ import { abortError, orAborted, settlesWithin } from '../../deadline.ts';
 import { browserLost, browserUnavailable, shuttingDown } from '../../render-errors.ts';
 import type { PatchedBrowser } from './browser-launch.ts';
 import { LaunchControl } from './launch-control.ts';
-import type { PageLease, PoolStats } from './page-lease.ts';
 import { PageWaiters, type Waiter } from './page-waiters.ts';
-import type { BrowserHealth } from './pool-health.ts';
+import type { BrowserHealth, PageLease, PoolStats } from './pool-health.ts';
 import { type BrowserPoolOptions, type PoolSettings, withDefaults } from './pool-options.ts';
 import { PoolRecord } from './pool-record.ts';
 import {

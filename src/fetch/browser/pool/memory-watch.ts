@@ -1,4 +1,68 @@
+import type { Machine } from '../../byte-budget.ts';
 import { killProcess, type ProcessMemory, TreeMemory } from './process-tree.ts';
+
+/** How many browsers and pages this machine can carry. */
+export interface RenderLimits extends MemoryLimits {
+  readonly maxBrowsers: number;
+  /** How many pages all browsers together show at once. */
+  readonly pagesAtOnce: number;
+  /** How many pages one browser shows at once. */
+  readonly pagesEach: number;
+  /** A browser that holds more than this is replaced after its pages. */
+  readonly maxBrowserBytes: number;
+}
+
+const MEBIBYTE = 1_048_576;
+/** Measured on plain pages with Chromium 15x: the browser with its helpers, then each page with its renderer. */
+const BROWSER_BYTES = 250 * MEBIBYTE;
+const PAGE_BYTES = 150 * MEBIBYTE;
+/** The rest is for this program, and for pages that are heavier than usual. */
+const SHARE = 0.5;
+const PAGES_PER_CORE = 4;
+const PAGES_PER_BROWSER = 8;
+/** A browser whose pages run is given this much, unless its pages may need more. */
+const MOST_BROWSER_BYTES = 4_096 * MEBIBYTE;
+const BROWSER_SHARE = 0.25;
+/** Pages may be half again as heavy as plain ones. */
+const HEAVINESS = 1.5;
+/** All pages of a host may be in one renderer. */
+const RENDERER_SHARE = 0.75;
+/** A browser that comes near the limit is replaced in order. */
+const NEAR = 0.75;
+
+/** One browser with one page is the least, however small the machine. */
+export function renderLimitsFor({ memoryBytes, cores }: Machine): RenderLimits {
+  const budget = memoryBytes * SHARE;
+  const affordable = Math.floor((budget - BROWSER_BYTES) / PAGE_BYTES);
+  const pagesAtOnce = Math.max(1, Math.min(affordable, cores * PAGES_PER_CORE));
+  const forBrowsers = Math.floor((budget - pagesAtOnce * PAGE_BYTES) / BROWSER_BYTES);
+  const wanted = Math.ceil(pagesAtOnce / PAGES_PER_BROWSER) + 1;
+  const maxBrowsers = Math.max(1, Math.min(forBrowsers, wanted));
+  const pagesEach = Math.min(pagesAtOnce, PAGES_PER_BROWSER);
+  const maxBrowserBytes = Math.max(budget / maxBrowsers, BROWSER_BYTES + PAGE_BYTES);
+  const most = mostBytesFor(memoryBytes, pagesEach);
+  return withMemoryLimits({ maxBrowsers, pagesAtOnce, pagesEach, maxBrowserBytes }, most, 0);
+}
+
+/** What one browser may hold at the very most. */
+export function mostBytesFor(memoryBytes: number, pagesEach: number): number {
+  const usual = HEAVINESS * (BROWSER_BYTES + pagesEach * PAGE_BYTES);
+  return Math.max(usual, Math.min(MOST_BROWSER_BYTES, memoryBytes * BROWSER_SHARE));
+}
+
+/** `rendererBytes` 0: a share of the browser's. */
+export function withMemoryLimits<Limits extends Pick<RenderLimits, 'maxBrowserBytes'>>(
+  limits: Limits,
+  mostBrowserBytes: number,
+  rendererBytes: number,
+): Limits & MemoryLimits {
+  return {
+    ...limits,
+    maxBrowserBytes: Math.min(limits.maxBrowserBytes, mostBrowserBytes * NEAR),
+    mostBrowserBytes,
+    mostRendererBytes: rendererBytes === 0 ? mostBrowserBytes * RENDERER_SHARE : rendererBytes,
+  };
+}
 
 export interface MemoryLimits {
   /** Limit of a browser with all its processes. */
@@ -8,7 +72,7 @@ export interface MemoryLimits {
 }
 
 /** A limit that a browser has passed, and the process to end for it; its main process ends the browser. */
-export interface MemoryExcess {
+interface MemoryExcess {
   readonly pid: number;
   readonly bytes: number;
   readonly mostBytes: number;
@@ -49,7 +113,7 @@ export function describeExcess({ bytes, mostBytes, setting }: MemoryExcess): str
   return `${held}, at most ${Math.round(mostBytes / 1e6)} MB are allowed by ${setting}`;
 }
 
-export interface MemoryWatchOptions {
+interface MemoryWatchOptions {
   /** The main process of the browser; null for a browser whose processes are not ours, which is not watched. */
   readonly mainPid: number | null;
   readonly limits: MemoryLimits;

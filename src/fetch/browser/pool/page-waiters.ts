@@ -1,7 +1,7 @@
 import { guarded } from '../../../core/errors/guarded.ts';
 import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { abortError, tookTooLong } from '../../deadline.ts';
-import type { PageLease } from './page-lease.ts';
+import type { PageLease } from './pool-health.ts';
 import type { ContextPlan, PooledBrowser } from './pooled-browser.ts';
 
 /** A request that has no page yet. */

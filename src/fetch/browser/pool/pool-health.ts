@@ -1,5 +1,7 @@
+import type { Page } from 'patchright-core';
 import type { ErrorCode } from '../../../core/errors/registry.ts';
 import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
+import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
 
 /**
  * ok       pages can be shown, or nothing says otherwise
@@ -31,7 +33,7 @@ export interface PoolEvent {
   readonly reason: string;
 }
 
-export interface HealthFacts {
+interface HealthFacts {
   /** Browsers that take pages. */
   readonly usable: number;
   /** Why the last launch failed; null when it did not. */
@@ -50,4 +52,37 @@ export function healthOf({ usable, launchFailure, lostFor, missingProgram }: Hea
     return { state, code: 'NO_BROWSER', reason: `the program ${missingProgram} was removed` };
   }
   return HEALTHY;
+}
+
+/** A page that is used by one attempt, until `release`, which must be called exactly once. */
+export interface PageLease {
+  readonly page: Page;
+  /** Names the context to the guard's proxy. */
+  readonly proxyUsername: string;
+  /** What the guard's proxy asks of this context; null when the context has an entrance of its own. */
+  readonly proxyLogin: ProxyLogin | null;
+  /** Aborts with a ScrapifieError when the page's process, the browser or the pool ends. */
+  readonly lost: AbortSignal;
+  /** Whether the browser works, by a probe since the page was lent. What it answers may take as long as a probe may. */
+  isBrowserAlive(): Promise<boolean>;
+  /**
+   * `broken`: the page may be in any state and is closed. `lost`: its browser is not to be trusted any more, and retired.
+   * Never waits, never throws.
+   */
+  release(state: 'clean' | 'broken' | 'lost'): void;
+}
+
+export interface PoolStats {
+  readonly browsers: number;
+  readonly contexts: number;
+  readonly pagesOpen: number;
+  readonly pagesInUse: number;
+  readonly waiting: number;
+  readonly launched: number;
+  readonly launchesFailed: number;
+  /** Browsers whose process ended by itself. */
+  readonly crashed: number;
+  /** Browsers that were closed in order and replaced. */
+  readonly recycled: number;
+  readonly replaced: Readonly<Record<ReplacedFor, number>>;
 }

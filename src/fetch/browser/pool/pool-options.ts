@@ -1,10 +1,11 @@
+import { isIPv4 } from 'node:net';
 import type { BrowserType } from 'patchright-core';
+import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { GuardProxy } from '../../guard-proxy/guard-proxy.ts';
+import type { BrowserIsolation } from './browser-launch.ts';
 import type { WatchLimits } from './browser-watch.ts';
-import type { BrowserIsolation } from './chromium-flags.ts';
-import type { RenderLimits } from './memory-budget.ts';
+import type { RenderLimits } from './memory-watch.ts';
 import type { PoolEvent } from './pool-health.ts';
-import type { RemoteAddress } from './remote-address.ts';
 
 export interface BrowserPoolOptions extends RenderLimits {
   /** The program to start, or where a browser listens. */
@@ -87,3 +88,42 @@ export function withDefaults(options: BrowserPoolOptions) {
 }
 
 export type PoolSettings = ReturnType<typeof withDefaults>;
+
+/** The address of a browser that this process did not start. */
+export interface RemoteAddress {
+  readonly url: string;
+  /** `cdp`: Chromium's own port. `playwright`: a server that decides by itself which browser there is. */
+  readonly kind: 'cdp' | 'playwright';
+  /** On this machine, so that what listens on our loopback can be reached from there. */
+  readonly isNear: boolean;
+  /** All of it that may be told: what follows the host is often a secret. */
+  readonly shown: string;
+}
+
+/** Throws INVALID_SETTINGS for any other text. */
+export function remoteAddressOf(text: string): RemoteAddress {
+  const url = URL.parse(text);
+  if (url === null || !/^(?:wss?|https?):$/.test(url.protocol) || url.hostname === '') {
+    throw new ScrapifieError(
+      'INVALID_SETTINGS',
+      'The address of a remote browser must begin with ws://, wss://, http:// or https://',
+    );
+  }
+  const isSocket = url.protocol === 'ws:' || url.protocol === 'wss:';
+  return {
+    url: text,
+    kind: isSocket && !url.pathname.startsWith('/devtools/') ? 'playwright' : 'cdp',
+    isNear: isThisMachine(url.hostname),
+    shown: `${url.protocol}//${url.host}`,
+  };
+}
+
+function isThisMachine(hostname: string): boolean {
+  if (hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]') return true;
+  return isIPv4(hostname) && hostname.startsWith('127.');
+}
+
+/** What a library says of a failure, without anything of an address beyond its host. */
+export function withoutAddresses(text: string): string {
+  return text.replace(/\b((?:ws|http)s?:\/\/)(?:[^\s/@]*@)?([^\s/?#]+)[^\s]*/g, '$1$2');
+}

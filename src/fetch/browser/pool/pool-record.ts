@@ -1,6 +1,6 @@
 import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import { describeMismatch } from '../patchright/patchright-internals.ts';
-import { programState } from './browser-program.ts';
+import { describeMismatch } from '../patchright/message-limit.ts';
+import { programState } from './find-browser.ts';
 import {
   type BrowserHealth,
   healthOf,

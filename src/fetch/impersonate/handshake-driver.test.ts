@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { chromeVersionOf, nearestProfile, profileFor } from './handshake-driver.ts';
 import { IDENTITY } from './impersonate.fixture.ts';
-import { chromeVersionOf, nearestProfile, profileFor } from './wreq-driver.ts';
 
 const names = ['chrome_100', 'chrome_131', 'chrome_149', 'firefox_150', 'chrome'] as const;
 

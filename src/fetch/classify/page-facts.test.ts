@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderedFacts } from './rendered-facts.ts';
+import { renderedFacts } from './page-facts.ts';
 
 test('frames are read with the size that their markup names', () => {
   const html = [

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { ProxyCredentials } from '../../core/model/proxy.ts';
-import { proxyEndpointFromUrl } from './own-proxy.ts';
-import { proxyKeyOf } from './proxy-key.ts';
+import { proxyEndpointFromUrl } from './checked-proxy.ts';
+import { proxyKeyOf } from './proxy-url.ts';
 
 const failureOf = (url: string) => {
   try {
