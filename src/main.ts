@@ -27,7 +27,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 // Progress and notes that have no reader any more (`2>&1 | head`) are dropped: what the command does goes on.
 process.stderr.on('error', () => undefined);
-/** A server has listeners of its own (cli/shell/faults.ts), which let it finish its work first. */
+/** A server has listeners of its own (cli/shell/interrupt.ts), which let it finish its work first. */
 const die =
   (event: 'uncaughtException' | 'unhandledRejection') =>
   (error: unknown): void => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandTree } from '../../src/cli/completion/command-tree.ts';
+import { commandTree } from '../../src/cli/output/completion-scripts.ts';
 import { wordsOf } from '../../src/cli/output/help.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { createShell } from '../../src/wiring/shell.ts';

@@ -18,7 +18,7 @@ import { wholeNumber } from '../flags/flag-values.ts';
 import { FLAGS } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';
-import { writeOut } from '../output/output-file.ts';
+import { writeOut } from '../output/output-files.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, OpenStorage, Shell } from '../shell/shell.ts';

@@ -2,9 +2,9 @@ import { Option } from 'commander';
 import { backupRefOf } from '../../capabilities/backup/backup-ref.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, requireDatabase } from '../folders/data-folder.ts';
-import { backupSummary } from '../output/backup-summary.ts';
 import { helpBelow } from '../output/help.ts';
 import { screenOf } from '../output/screen.ts';
+import { backupSummary } from '../output/summaries.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface BackupFlags {

@@ -1,8 +1,11 @@
 import { Argument, type Command } from 'commander';
-import { bashScript } from '../completion/bash-script.ts';
-import { type CompletedCommand, commandTree } from '../completion/command-tree.ts';
-import { fishScript } from '../completion/fish-script.ts';
-import { zshScript } from '../completion/zsh-script.ts';
+import {
+  bashScript,
+  type CompletedCommand,
+  commandTree,
+  fishScript,
+  zshScript,
+} from '../output/completion-scripts.ts';
 import { helpBelow } from '../output/help.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 

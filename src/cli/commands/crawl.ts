@@ -4,23 +4,19 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { LOGIN_WALLS } from '../../crawl/host/login-walls.ts';
 import { describeBytes, describeCount, describeMs, describeSpeed } from '../../lib/human-units.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
-import { type ArchiveFlags, archivesOf, recordingOf } from '../crawl/crawl-archive.ts';
-import { removeCrawlExports } from '../crawl/crawl-exports.ts';
-import { argument, failedCount, failureLines } from '../crawl/crawl-failures.ts';
-import type { CrawlReport } from '../crawl/crawl-report.ts';
+import { type ArchiveFlags, archivesOf, recordingOf, removeCrawlExports } from '../crawl/crawl-exports.ts';
+import { argument, type CrawlReport, failedCount, failureLines } from '../crawl/crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
 import { beginCrawl, crawlAgain, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
 import { isRefusedCrawl, watchFolder } from '../crawl/refused-crawl.ts';
-import { crawlRemotely, type RemoteCrawlEnd } from '../crawl/remote-crawl.ts';
-import { refuseRemoteFolder } from '../crawl/remote-folder.ts';
-import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
+import { crawlRemotely, type RemoteCrawlEnd, refuseRemoteFolder } from '../crawl/remote-crawl.ts';
+import { readActions, readRoutes, tellAssumedSchemes } from '../flags/command-inputs.ts';
 import { derivedFlags } from '../flags/derived-flags.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
 import { limitOf } from '../flags/flag-values.ts';
 import { FLAGS, given, readSettings } from '../flags/flags.ts';
-import { readActions, readRoutes } from '../flags/listed-files.ts';
-import { PAGE_FLAGS, PART_FLAGS, PICTURE_FLAGS } from '../flags/option-flags.ts';
+import { ARCHIVE_FLAGS, PAGE_FLAGS, PART_FLAGS, PICTURE_FLAGS } from '../flags/option-flags.ts';
 import {
   type CrawlFolder,
   crawlFolder,
@@ -29,9 +25,8 @@ import {
   rememberCommand,
   rememberedCommand,
 } from '../folders/crawl-folder.ts';
+import { sessionPlace } from '../folders/data-folder.ts';
 import { openOneOff } from '../folders/one-off.ts';
-import { sessionPlace } from '../folders/session-place.ts';
-import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 

@@ -1,9 +1,8 @@
 import type { Settings } from '../../core/config/settings.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
-import { examine, type NamedFinding, TRIAL_SCRAPES } from '../doctor/doctor-checks.ts';
+import { checkSettings, examine, type NamedFinding, TRIAL_SCRAPES } from '../doctor/doctor-checks.ts';
 import { installBrowser } from '../doctor/doctor-install.ts';
-import { checkSettings } from '../doctor/settings-check.ts';
 import { portNumber } from '../flags/flag-values.ts';
 import { FLAGS } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';

@@ -15,7 +15,7 @@ import { defined } from '../../lib/defined.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { FLAGS } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { writeOut } from '../output/output-file.ts';
+import { writeOut } from '../output/output-files.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface ExportFlags extends BackendFlags {

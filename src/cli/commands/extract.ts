@@ -11,7 +11,7 @@ import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } fro
 import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';
 import { type OptionFlags, PART_FLAG_OF, PART_FLAGS, partFieldsOf } from '../flags/option-flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { printed } from '../output/page-output.ts';
+import { printed } from '../output/output-files.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface Flags extends ExtractFlags, OptionFlags, Pick<BackendFlags, 'api' | 'apiKey'> {

@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { envExample } from '../../core/config/env-example.ts';
 import { FOLDER_FILES, trustFolder } from '../../core/config/folder-trust.ts';
-import { DEFAULTS_FILE } from '../defaults/option-defaults.ts';
-import { cannotWrite } from '../output/cannot-write.ts';
+import { DEFAULTS_FILE } from '../flags/option-defaults.ts';
 import { helpBelow } from '../output/help.ts';
+import { cannotWrite } from '../output/notes.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 const EXAMPLES = `

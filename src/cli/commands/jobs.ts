@@ -10,9 +10,9 @@ import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { type Limit, limitOf, wholeNumber } from '../flags/flag-values.ts';
 import { FLAGS, given, withAccountFlags } from '../flags/flags.ts';
-import { eventLine } from '../output/event-line.ts';
 import { helpBelow } from '../output/help.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
+import { eventLine } from '../output/summaries.ts';
 import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 

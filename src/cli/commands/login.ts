@@ -5,10 +5,9 @@ import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-er
 import type { Backend } from '../backend/backend.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { withBackend } from '../backend/open-backend.ts';
+import { readActions, tellAssumedSchemes } from '../flags/command-inputs.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
-import { readActions } from '../flags/listed-files.ts';
 import { type OptionFlags, PAGE_FLAG_OF, pageFieldsOf } from '../flags/option-flags.ts';
-import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 

@@ -3,13 +3,17 @@ import { mapRequestSchema } from '../../capabilities/jobs/job-request.ts';
 import type { MapLink } from '../../capabilities/jobs/map-result.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
-import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
+import { readActions, tellAssumedSchemes } from '../flags/command-inputs.ts';
 import { wholeNumber } from '../flags/flag-values.ts';
 import { checkFlags, FLAGS, given, parseFlags } from '../flags/flags.ts';
-import { readActions } from '../flags/listed-files.ts';
-import { type OptionFlags, PAGE_FLAG_OF, PAGE_FLAGS, pageFieldsOf } from '../flags/option-flags.ts';
+import {
+  ARCHIVE_FLAGS,
+  type OptionFlags,
+  PAGE_FLAG_OF,
+  PAGE_FLAGS,
+  pageFieldsOf,
+} from '../flags/option-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
-import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 

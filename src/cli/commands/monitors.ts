@@ -16,8 +16,8 @@ import {
   withMonitorFlags,
 } from '../flags/monitor-flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { intervalText } from '../output/interval.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
+import { intervalText } from '../output/summaries.ts';
 import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 

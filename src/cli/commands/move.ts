@@ -3,9 +3,9 @@ import { Option } from 'commander';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, describePlace, folderPlace, requireDatabase } from '../folders/data-folder.ts';
-import { backupSummary } from '../output/backup-summary.ts';
 import { helpBelow } from '../output/help.ts';
 import { screenOf } from '../output/screen.ts';
+import { backupSummary } from '../output/summaries.ts';
 import type { DefineCommand, Shell, StoragePlace } from '../shell/shell.ts';
 
 interface MoveFlags {

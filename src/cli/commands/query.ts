@@ -7,10 +7,9 @@ import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { list, wholeNumber } from '../flags/flag-values.ts';
 import { given, withAccountFlags } from '../flags/flags.ts';
 import { columnOf, conditionOf, groupOf } from '../flags/where-flag.ts';
-import { harmlessText } from '../output/harmless-text.ts';
 import { helpBelow } from '../output/help.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
-import { table } from '../output/table.ts';
+import { harmlessText, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface QueryFlags extends BackendFlags {

@@ -11,7 +11,7 @@ import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/fla
 import { type OptionFlags, PART_FLAG_OF, PART_FLAGS, partFieldsOf } from '../flags/option-flags.ts';
 import { jobNamed, withJobs } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';
-import { writeOut } from '../output/output-file.ts';
+import { writeOut } from '../output/output-files.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface Flags extends ExtractFlags, OptionFlags, BackendFlags {

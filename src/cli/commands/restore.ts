@@ -4,9 +4,9 @@ import { backupRefOf } from '../../capabilities/backup/backup-ref.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { describePlace, folderPlace } from '../folders/data-folder.ts';
-import { backupSummary } from '../output/backup-summary.ts';
 import { helpBelow } from '../output/help.ts';
 import { screenOf } from '../output/screen.ts';
+import { backupSummary } from '../output/summaries.ts';
 import type { DefineCommand, Shell, StoragePlace } from '../shell/shell.ts';
 
 interface RestoreFlags {

@@ -24,8 +24,8 @@ import {
   withTimes,
 } from '../flags/schedule-flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { intervalText } from '../output/interval.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
+import { intervalText } from '../output/summaries.ts';
 import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 

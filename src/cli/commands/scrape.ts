@@ -10,7 +10,7 @@ import type { Format } from '../../core/model/job.ts';
 import { defined } from '../../lib/defined.ts';
 import { describeCount, describeMs } from '../../lib/human-units.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
-import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
+import { readActions, tellAssumedSchemes } from '../flags/command-inputs.ts';
 import {
   EXTRACT_FLAG_OF,
   EXTRACT_FLAGS,
@@ -19,8 +19,8 @@ import {
   LLM_FLAGS,
 } from '../flags/extract-flags.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
-import { readActions } from '../flags/listed-files.ts';
 import {
+  ARCHIVE_FLAGS,
   type OptionFlags,
   PAGE_FLAG_OF,
   PAGE_FLAGS,
@@ -32,12 +32,10 @@ import {
   partFieldsOf,
   pictureFieldOf,
 } from '../flags/option-flags.ts';
-import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
-import { printed } from '../output/page-output.ts';
-import { putIntoFiles } from '../output/scrape-files.ts';
+import { printed, putIntoFiles } from '../output/output-files.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
-import { storyOf } from '../output/story.ts';
+import { storyOf } from '../output/summaries.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface ScrapeFlags extends OptionFlags, ExtractFlags, Omit<FetcherFlags, 'session'> {

@@ -7,9 +7,9 @@ import { apiClientOf, type BackendFlags, withBackend } from '../backend/open-bac
 import { wholeNumber } from '../flags/flag-values.ts';
 import { FLAGS, withAccountFlags } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
-import { harmlessText } from '../output/harmless-text.ts';
 import { helpBelow } from '../output/help.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
+import { harmlessText } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface SearchFlags extends BackendFlags {

@@ -29,14 +29,12 @@ import { createPlatformApi } from '../backend/platform-api.ts';
 import { type CheckName, examine, TRIAL_SCRAPES } from '../doctor/doctor-checks.ts';
 import { portNumber } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
-import { type ToldSecret, tellSecret } from '../folders/start-secrets.ts';
+import { recordStart, type ToldSecret, tellSecret } from '../folders/start-records.ts';
 import { helpBelow } from '../output/help.ts';
 import { logFormatOf } from '../output/screen.ts';
 import { outputWritten } from '../output/standard-output.ts';
-import { watchFaults } from '../shell/faults.ts';
-import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
+import { closeWithin, watchFaults, watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
-import { recordStart } from './serve-audit.ts';
 
 interface ServeFlags {
   readonly role?: Role;

@@ -10,9 +10,9 @@ import {
   whyDistrusted,
 } from '../../core/config/folder-trust.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { cannotWrite } from '../output/cannot-write.ts';
-import { harmlessText } from '../output/harmless-text.ts';
 import { helpBelow } from '../output/help.ts';
+import { cannotWrite } from '../output/notes.ts';
+import { harmlessText } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 const EXAMPLES = `

@@ -1,8 +1,8 @@
 import { backupRefOf } from '../../capabilities/backup/backup-ref.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
-import { backupSummary } from '../output/backup-summary.ts';
 import { helpBelow } from '../output/help.ts';
 import { screenOf } from '../output/screen.ts';
+import { backupSummary } from '../output/summaries.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 const EXAMPLES = `

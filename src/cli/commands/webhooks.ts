@@ -4,10 +4,9 @@ import { webhookRequestSchema } from '../../capabilities/webhooks/webhook-reques
 import { DELIVERY_STATES, type DeliveryState, WEBHOOK_FORMATS } from '../../core/ports/webhook-store.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
-import { wholeNumber } from '../flags/flag-values.ts';
+import { readSecret } from '../flags/command-inputs.ts';
+import { choiceOrPart, wholeNumber } from '../flags/flag-values.ts';
 import { FLAGS, given, parseFlags, withAccountFlags } from '../flags/flags.ts';
-import { choiceOrPart } from '../flags/plugin-choice.ts';
-import { readSecret } from '../flags/secret-input.ts';
 import { helpBelow } from '../output/help.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
 import { details, table } from '../output/table.ts';

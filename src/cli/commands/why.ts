@@ -10,7 +10,7 @@ import { FLAGS } from '../flags/flags.ts';
 import { jobNamed, type LocalJobs, withJobs } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
-import { storyOf } from '../output/story.ts';
+import { storyOf } from '../output/summaries.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface WhyFlags extends BackendFlags {

@@ -1,26 +1,30 @@
 import type { CrawlRecorder } from '../../capabilities/archive/crawl-recorder.ts';
+import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
+import { whyOf } from '../../capabilities/jobs/why.ts';
 import { guarded } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { READER_OPTIONS } from '../../core/model/derived.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import type { Job, JobOptions } from '../../core/model/job.ts';
+import type { Page } from '../../core/model/page.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { expectsLogin, LOGIN_WALLS } from '../../crawl/host/login-walls.ts';
+import { describeCount } from '../../lib/human-units.ts';
 import { createNotifier } from '../../lib/notifier.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import { folderPlace } from '../folders/data-folder.ts';
 import { openPageFile, type PageFile } from '../output/page-file.ts';
+import { screenOf } from '../output/screen.ts';
+import { storyOf } from '../output/summaries.ts';
 import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { OpenPlatform, OpenStorage, Shell } from '../shell/shell.ts';
-import { openRecording, type Recording } from './crawl-archive.ts';
-import { writeCrawlExports } from './crawl-exports.ts';
-import { failuresOf } from './crawl-failures.ts';
-import { type CrawlReport, type ReportFacts, reportOf, writeReport } from './crawl-report.ts';
+import { openRecording, type Recording, writeCrawlExports } from './crawl-exports.ts';
+import { type CrawlReport, failuresOf, type ReportFacts, reportOf, writeReport } from './crawl-report.ts';
 import type { Opened } from './crawl-start.ts';
-import { createTrace } from './crawl-trace.ts';
 import { createProgress, describeWaiting, type Progress } from './progress.ts';
 
-export interface CrawlRun {
+interface CrawlRun {
   readonly shell: Shell;
   readonly platform: OpenPlatform;
   readonly folder: CrawlFolder;
@@ -34,7 +38,7 @@ export interface CrawlRun {
   readonly recording: Recording | null;
 }
 
-export interface CrawlEnd {
+interface CrawlEnd {
   readonly report: CrawlReport;
   readonly isInterrupted: boolean;
 }
@@ -231,3 +235,73 @@ async function jobOf({ store }: OpenStorage, id: JobId): Promise<Job> {
 /** Formats of the job and of its routes. */
 const formatsOf = ({ page, routes = [] }: JobOptions) =>
   [page, ...routes.map((route) => route.page)].flatMap(({ formats = [] }) => formats);
+
+/** Tells of every page of a crawl how it came about, as `why` does, and of other URLs why they were not fetched. */
+interface CrawlTrace {
+  add(pages: readonly Page[]): void;
+  /** Resolves when everything that was added is written. */
+  settle(): Promise<void>;
+  /** Writes what became of the URLs that have no page, by the rule that decided. */
+  finish(store: Store, job: Job): Promise<void>;
+}
+
+function createTrace(shell: Shell, store: Store, job: Job): CrawlTrace {
+  const screen = screenOf(shell, 'stderr');
+  const write = (heading: string, sentences: readonly string[]): void =>
+    void shell.stderr.write(storyOf(screen, [heading], sentences));
+  let writing = Promise.resolve();
+
+  async function tell(pages: readonly Page[]): Promise<void> {
+    for (const { url } of pages) {
+      const { state, sentences } = await whyOf(store, job, url);
+      write(`${url}: ${state}`, sentences);
+    }
+  }
+  return {
+    add(pages) {
+      // A store that closes while pages are under way ends the trace; the pages themselves are in the files.
+      writing = writing.then(() => tell(pages)).catch(() => undefined);
+    },
+    settle: () => writing,
+    async finish(last, ended) {
+      const groups = await unfetched(last, ended);
+      if (groups.length === 0) return;
+      write(
+        'URLs that were not fetched:',
+        groups.map(({ count, state, first }) => {
+          const why = ruleSentence(first.rule, first, ended) ?? '';
+          const named =
+            count === 1
+              ? `${first.url} was ${state}.`
+              : `${describeCount(count, 'URL')} were ${state}, such as ${first.url}.`;
+          return `${named} ${why} [${first.rule ?? state}]`;
+        }),
+      );
+    },
+  };
+}
+
+interface Unfetched {
+  readonly state: LedgerEntry['state'];
+  readonly first: LedgerEntry;
+  count: number;
+}
+
+/** URLs without a page, together where the same kind of rule decided, the most frequent first. */
+async function unfetched(store: Store, { id }: Job): Promise<readonly Unfetched[]> {
+  const groups = new Map<string, Unfetched>();
+  for (const state of ['denied', 'skipped'] as const) {
+    let cursor: string | undefined;
+    do {
+      const { items, nextCursor } = await store.listTasks({ jobId: id, state, cursor, limit: LEDGER_STEP });
+      for (const entry of items) {
+        const kind = `${state} ${entry.rule?.split(':', 1)[0] ?? ''}`;
+        const group = groups.get(kind);
+        if (group === undefined) groups.set(kind, { state, first: entry, count: 1 });
+        else group.count += 1;
+      }
+      cursor = nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+  return [...groups.values()].sort((a, b) => b.count - a.count);
+}

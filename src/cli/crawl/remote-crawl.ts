@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PageResult } from '../../capabilities/jobs/page-result.ts';
 import type { JobView } from '../../capabilities/views/job-view.ts';
@@ -7,21 +9,26 @@ import { createApiBackend } from '../backend/api-backend.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import type { Backend } from '../backend/backend.ts';
 import { refuseForServer } from '../backend/server-flags.ts';
-import { type CrawlFolder, crawlFolder } from '../folders/crawl-folder.ts';
-import { writeOut } from '../output/output-file.ts';
-import { failureLine, hasPage } from '../output/page-line.ts';
-import { remotePageLine } from '../output/remote-page-line.ts';
+import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
+import { cannotWrite } from '../output/notes.ts';
+import { writeOut } from '../output/output-files.ts';
+import { failureLine, hasPage, remotePageLine } from '../output/page-line.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { Shell } from '../shell/shell.ts';
 import { exportsOf, removeCrawlExports, takeCrawlExports } from './crawl-exports.ts';
-import { failuresOf } from './crawl-failures.ts';
-import { type CrawlReport, type ReportedJob, readEarlier, reportOf, writeReport } from './crawl-report.ts';
+import {
+  type CrawlReport,
+  failuresOf,
+  type ReportedJob,
+  readEarlier,
+  reportOf,
+  writeReport,
+} from './crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf, crawlInputOf, resumedOptions } from './crawl-request.ts';
 import { createProgress } from './progress.ts';
 import { isRefusedCrawl, watchFolder } from './refused-crawl.ts';
-import { findRemoteCrawl, writeRemoteCrawl } from './remote-folder.ts';
 
-export interface RemoteCrawlFlags extends CrawlFlags {
+interface RemoteCrawlFlags extends CrawlFlags {
   readonly out?: string;
   readonly resume?: true;
   readonly quiet?: true;
@@ -170,4 +177,59 @@ function reported({ id, status, stopReason, seeds, options, progress, ...times }
     startedAt: timeOf(times.startedAt),
     finishedAt: timeOf(times.finishedAt),
   };
+}
+
+/** A crawl that a server works on, and whose pages are written to a folder here. */
+interface RemoteCrawl {
+  readonly api: string;
+  readonly jobId: string;
+}
+
+const pathOf = ({ stateDir }: CrawlFolder) => join(stateDir, 'server.json');
+
+/**
+ * The crawl of the folder; null when there is none yet. Throws INVALID_USAGE when the folder has one and is not to go on,
+ * has one of this machine, or one of another server.
+ */
+function findRemoteCrawl(folder: CrawlFolder, wantsResume: boolean, api: string): RemoteCrawl | null {
+  const path = pathOf(folder);
+  if (!existsSync(path)) {
+    if (findCrawl(folder, { resume: wantsResume, again: false }) === 'new') return null;
+    throw new ScrapifieError(
+      'INVALID_USAGE',
+      `The crawl in ${folder.dir} was begun without a server. Go on without --api, or name another folder with --out.`,
+    );
+  }
+  if (!wantsResume) {
+    throw new ScrapifieError(
+      'INVALID_USAGE',
+      `${folder.dir} already has a crawl. Go on with it by --resume, or name another folder with --out.`,
+    );
+  }
+  const found = JSON.parse(readFileSync(path, 'utf8')) as RemoteCrawl;
+  if (found.api === api) return found;
+  throw new ScrapifieError(
+    'INVALID_USAGE',
+    `The crawl in ${folder.dir} was begun on another server, ${found.api}. Name that one with --api.`,
+  );
+}
+
+/** Throws INVALID_USAGE for the folder of a crawl that a server works on: only that one can go on with it. */
+export function refuseRemoteFolder(folder: CrawlFolder): void {
+  const path = pathOf(folder);
+  if (!existsSync(path)) return;
+  const { api } = JSON.parse(readFileSync(path, 'utf8')) as RemoteCrawl;
+  throw new ScrapifieError(
+    'INVALID_USAGE',
+    `The crawl in ${folder.dir} was begun on the server ${api}. Name it with --api, or another folder with --out.`,
+  );
+}
+
+function writeRemoteCrawl(folder: CrawlFolder, crawl: RemoteCrawl): void {
+  try {
+    mkdirSync(folder.stateDir, { recursive: true });
+    writeFileSync(pathOf(folder), `${JSON.stringify(crawl)}\n`);
+  } catch (error) {
+    throw cannotWrite(folder.stateDir, error);
+  }
 }

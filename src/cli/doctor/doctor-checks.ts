@@ -1,5 +1,10 @@
+import { type SettingOverrides, type SettingProblem, settingSources } from '../../core/config/load.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { within } from '../../lib/time-limit.ts';
-import { type Check, type Finding, failure, failureOf, type Patient } from './finding.ts';
+import { readSettings } from '../flags/flags.ts';
+import type { Shell } from '../shell/shell.ts';
+import { type Check, type Finding, failure, failureOf, fine, type Patient } from './finding.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';
 import { PLACE_CHECKS } from './place-checks.ts';
 import { REACHABLE_CHECKS } from './reachable-checks.ts';
@@ -22,6 +27,8 @@ export const TRIAL_SCRAPES: readonly CheckName[] = ['a scrape', 'a rendered scra
 /** Beyond the limits of single steps. */
 const CHECK_MS = 120_000;
 
+const check = 'settings';
+
 /** What the checks find, in their order; those of `except` are left out. They run at the same time, but for the scrapes. */
 export async function examine(
   patient: Patient,
@@ -41,4 +48,45 @@ export async function examine(
   // One after the other, and after the rest: each takes the machine for itself.
   for (const name of names) if (TRIAL_SCRAPES.includes(name)) await run(name);
   return names.map((check) => ({ check, ...(findings.get(check) ?? failure('not run', 'run it again')) }));
+}
+
+/** What is wrong with the settings, and those that can be used although others are wrong. */
+interface CheckedSettings {
+  readonly finding: NamedFinding;
+  /** Null: `.env` has wrong ones, and cannot be read without them. `shell` has the environment without wrong ones. */
+  readonly usable: { readonly shell: Shell; readonly settings: Settings } | null;
+}
+
+/** Reads the settings as a server does. The checks go on without those that are wrong, so that one run tells everything. */
+export function checkSettings(shell: Shell, overrides: SettingOverrides): CheckedSettings {
+  try {
+    const settings = readSettings(shell, overrides, { isServing: true });
+    const count = settingSources(shell.environment, { cwd: shell.cwd, overrides }).size;
+    return { finding: { check, ...fine(`${count} given`) }, usable: { shell, settings } };
+  } catch (error) {
+    if (!isScrapifieError(error) || error.code !== 'INVALID_SETTINGS') throw error;
+    const problems = (error.details ?? []) as readonly SettingProblem[];
+    const told = problems.map(({ setting, problem }) => `${setting} ${problem}`).join('; ');
+    const advice = 'correct or unset these; docs/configuration.md has every setting with its values';
+    const finding = { check, ...failure(`INVALID_SETTINGS: ${told}`, advice) };
+    return { finding, usable: withoutWrong(shell, overrides, problems) };
+  }
+}
+
+function withoutWrong(
+  shell: Shell,
+  overrides: SettingOverrides,
+  problems: readonly SettingProblem[],
+): CheckedSettings['usable'] {
+  const wrong = new Set(problems.map(({ setting }) => setting));
+  const environment = Object.fromEntries(
+    Object.entries(shell.environment).filter(([variable]) => !wrong.has(variable)),
+  );
+  const rest = { ...shell, environment };
+  try {
+    return { shell: rest, settings: readSettings(rest, overrides) };
+  } catch (error) {
+    if (isScrapifieError(error)) return null;
+    throw error;
+  }
 }

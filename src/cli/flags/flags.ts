@@ -7,13 +7,14 @@ import { ignoredText, loadSettings, type SettingOverrides } from '../../core/con
 import { parsePlainly, sentenceOf } from '../../core/config/plain-problems.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { tellOnce } from '../output/tell-once.ts';
+import { tellOnce } from '../output/notes.ts';
 import type { Shell } from '../shell/shell.ts';
 import {
   byteCount,
   collect,
   creditAmount,
   duration,
+  extractFlag,
   list,
   listOf,
   orNone,
@@ -21,7 +22,6 @@ import {
   wholeNumber,
 } from './flag-values.ts';
 import { OPTION_FLAGS } from './option-flags.ts';
-import { extractFlag } from './plugin-choice.ts';
 
 /** Options that several commands have, each defined once. */
 

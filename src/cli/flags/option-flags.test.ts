@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { crawlRequestSchema, scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { readActions } from './command-inputs.ts';
 import { parseFlags } from './flags.ts';
-import { readActions } from './listed-files.ts';
 import { PAGE_FLAG_OF, pageFieldsOf } from './option-flags.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'scrapifie-flags-'));

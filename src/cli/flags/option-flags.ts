@@ -9,6 +9,7 @@ import {
 import type { FlagReader, OptionFlag } from '../../core/model/page-option.ts';
 import {
   byteCount,
+  choiceOrPart,
   collect,
   cookie,
   duration,
@@ -18,7 +19,6 @@ import {
   size,
   wholeNumber,
 } from './flag-values.ts';
-import { choiceOrPart } from './plugin-choice.ts';
 
 /** The flags of the options of a page, made from their registry. */
 
@@ -27,7 +27,7 @@ type Flags = {
 }[PageOptionName];
 type KeyOf<Union> = Union extends unknown ? keyof Union : never;
 /** The name under which commands get the value of a flag. */
-export type OptionFlagName = KeyOf<Flags>;
+type OptionFlagName = KeyOf<Flags>;
 type FlagOf<Name> = Flags extends infer Union
   ? Union extends Readonly<Record<Name & string, infer Flag>>
     ? Flag
@@ -68,6 +68,24 @@ const READERS: Readonly<
   header,
   cookie,
 };
+
+/** The options about archives; see docs/archives.md. */
+export const ARCHIVE_FLAGS = {
+  replay: () =>
+    new Option(
+      '--replay <path>',
+      'answer from a WARC or WACZ file, or a folder of them, in place of the web',
+    ),
+  warc: () =>
+    new Option(
+      '--warc <path>',
+      'record everything that is received: a file that ends in .warc.gz, or a folder',
+    ),
+  warcSize: () =>
+    new Option('--warc-size <bytes>', 'begin another file at this size (default: 1000000000)').argParser(
+      wholeNumber,
+    ),
+} as const;
 
 function commandOption({ flag, says, reads, choices }: OptionFlag): Option {
   const option = new Option(flag, says);
@@ -213,7 +231,7 @@ export const pictureFieldOf = (flags: OptionFlags): object | undefined =>
 export const partFieldsOf = (flags: OptionFlags): Record<string, unknown> => fieldsFrom('part', flags);
 
 /** What a job was asked for by a flag. */
-export interface StoredFlag {
+interface StoredFlag {
   readonly flag: string;
   /** Places in `PageOptions`; the first that has a value counts. */
   readonly places: readonly string[];

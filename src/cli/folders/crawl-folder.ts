@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { parseStoredSeed } from '../../crawl/frontier/canonical.ts';
-import { cannotWrite } from '../output/cannot-write.ts';
+import { cannotWrite } from '../output/notes.ts';
 
 /** The files of a crawl. */
 export interface CrawlFolder {

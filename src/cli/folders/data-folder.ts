@@ -9,7 +9,7 @@ import type { Bus } from '../../core/ports/bus.ts';
 import type { Queue } from '../../core/ports/queue.ts';
 import { readSettings } from '../flags/flags.ts';
 import type { OpenPlace, OpenStorage, Shell, StoragePlace } from '../shell/shell.ts';
-import { DATABASE_FILE, STATE_DIR } from './crawl-folder.ts';
+import { type CrawlFolder, DATABASE_FILE, findCrawl, STATE_DIR } from './crawl-folder.ts';
 
 /** A data folder and nothing but it. */
 export const folderPlace = (dataDir: string): StoragePlace => ({
@@ -111,4 +111,34 @@ export async function jobNamed(id: string, jobs: Jobs, account: AccountId): Prom
   const [latest] = (await jobs.list({ accountId: account, limit: 1 })).items;
   if (latest === undefined) throw new ScrapifieError('NOT_FOUND', 'There are no jobs.');
   return latest;
+}
+
+/**
+ * Where the session of a crawl is kept: in the data folder, where `scrape`, `login` and servers see it as well. Undefined
+ * for a crawl without a session. A crawl that goes on has the session of its job, whatever the flags repeat; one that an
+ * earlier version began has it in its own folder.
+ */
+export async function sessionPlace(
+  shell: Shell,
+  folder: CrawlFolder,
+  flags: {
+    readonly session?: string;
+    readonly dataDir?: string;
+    readonly resume?: true;
+    readonly ifModified?: true;
+  },
+): Promise<StoragePlace | undefined> {
+  const place = () => dataPlaceOf(shell, flags.dataDir);
+  const wants = { resume: flags.resume === true, again: flags.ifModified === true };
+  if (findCrawl(folder, wants) === 'new') return flags.session === undefined ? undefined : place();
+  const { store, close } = await shell.openStorage(folderPlace(folder.stateDir));
+  try {
+    const account = await store.defaultAccount();
+    const [job] = (await store.listJobs({ accountId: account, kind: 'crawl', limit: 1 })).items;
+    const name = job?.options.page.session ?? flags.session ?? null;
+    if (name === null || (await store.getSession(account, name)) !== null) return undefined;
+    return place();
+  } finally {
+    await close();
+  }
 }

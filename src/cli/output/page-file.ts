@@ -7,8 +7,8 @@ import { isRenderedRecord, unpackRecord } from '../../core/model/page-record.ts'
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { OpenStorage } from '../shell/shell.ts';
-import { cannotWrite } from './cannot-write.ts';
-import { writeArtifacts } from './page-artifacts.ts';
+import { cannotWrite } from './notes.ts';
+import { writeArtifacts } from './output-files.ts';
 import { failureLine, hasPage, pageLine, shownPageLine } from './page-line.ts';
 
 type Source = Pick<OpenStorage, 'store' | 'blobs'>;

@@ -1,9 +1,10 @@
-import { pageErrorOf } from '../../capabilities/jobs/page-result.ts';
+import type { Artifact } from '../../capabilities/jobs/artifact.ts';
+import { type PageResult, pageErrorOf } from '../../capabilities/jobs/page-result.ts';
 import { failureMessage } from '../../capabilities/jobs/scrape-outcome.ts';
 import type { Page, PageRecord, RenderedRecord } from '../../core/model/page.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import { defined } from '../../lib/defined.ts';
-import type { WrittenArtifacts } from './page-artifacts.ts';
+import { type WrittenArtifact, type WrittenArtifacts, writeBytes } from './output-files.ts';
 
 const NEWLINE = Buffer.from('\n');
 const EMPTY_RECORD = Buffer.from('"metadata":null,"links":[]}');
@@ -108,4 +109,34 @@ export function failedPageOf(entry: LedgerEntry, sourceUrl = entry.url) {
 /** Pages of failed tasks are stored when an attempt was made; the rule says that. */
 export function hasPage(entry: LedgerEntry): boolean {
   return entry.kind === 'page' && entry.rule?.startsWith('attempt.') === true;
+}
+
+/** The line of a page that a server has fetched; its pictures, documents and answers are written to files. */
+export async function remotePageLine(page: PageResult, dir: string): Promise<string> {
+  const kept = async (name: string, artifact: Artifact | null | undefined) => {
+    if (artifact == null) return artifact;
+    const { contentType, bytes, base64 } = artifact;
+    if (base64 == null) return { file: null, contentType, bytes } satisfies WrittenArtifact;
+    return writeBytes({ name, contentType, base64 }, page.url, dir);
+  };
+  const { screenshot, pdf, xhr, actions, ...rest } = page;
+  const line = {
+    ...rest,
+    screenshot: await kept('screenshot', screenshot),
+    pdf: await kept('pdf', pdf),
+    xhr:
+      xhr &&
+      (await Promise.all(
+        xhr.map(async (each, at) => ({ ...each, body: await kept(`xhr-${at}`, each.body) })),
+      )),
+    actions:
+      actions &&
+      (await Promise.all(
+        actions.map(async (each, at) => ({
+          ...each,
+          screenshot: await kept(`action-${at}`, each.screenshot),
+        })),
+      )),
+  };
+  return `${JSON.stringify(line)}\n`;
 }

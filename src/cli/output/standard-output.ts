@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { listen } from '../../core/errors/guarded.ts';
-import { cannotWrite } from './cannot-write.ts';
+import { cannotWrite } from './notes.ts';
 
 /** The first error of each stream: Node.js itself forgets those of standard output. */
 const failures = new WeakMap<Writable, Error>();

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { PLAIN_SCREEN, type Screen, screenOf } from './screen.ts';
-import { details, table } from './table.ts';
-import { cutText, textWidth, wrapText } from './text-width.ts';
+import { cutText, details, table, textWidth, wrapText } from './table.ts';
 
 const JOBS = [
   ['ID', 'STATUS', 'START'],

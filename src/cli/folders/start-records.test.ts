@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { settingsSchema } from '../../core/config/settings.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
-import { recordStart } from './serve-audit.ts';
+import { recordStart } from './start-records.ts';
 
 async function openStore() {
   const store = await createSqliteStore({ path: ':memory:' });

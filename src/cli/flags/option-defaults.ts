@@ -4,10 +4,10 @@ import { FOLDER_FILES, readFolderFile, whyDistrusted } from '../../core/config/f
 import { givenSettings } from '../../core/config/load.ts';
 import { nearestName } from '../../core/config/nearest-name.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { parseYamlFile, readYamlFile, wrongFile, type YamlFile } from '../flags/yaml-file.ts';
 import { wordsOf } from '../output/help.ts';
-import { tellOnce } from '../output/tell-once.ts';
+import { tellOnce } from '../output/notes.ts';
 import type { Shell } from '../shell/shell.ts';
+import { parseYamlFile, readYamlFile, wrongFile, type YamlFile } from './yaml-file.ts';
 
 /** The file with defaults of options, in the working folder. */
 export const [, DEFAULTS_FILE] = FOLDER_FILES;

@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { parseStoredSeed } from '../../crawl/frontier/canonical.ts';
+import type { Shell } from '../shell/shell.ts';
 import { readYamlFile, wrongFile } from './yaml-file.ts';
 
 /** A list of routes from a YAML or JSON file; the schema validates its entries. */
@@ -40,3 +45,41 @@ function withBytes(file: unknown, folder: string): unknown {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
+
+/**
+ * A secret from standard input, or typed without echo; never an argument, which every process could read. Of a
+ * pipe everything counts but the final line end; typed input ends with the line, or with an empty one for
+ * several lines.
+ */
+export async function readSecret(
+  prompt: string,
+  { input, output }: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
+  hasLines: boolean,
+): Promise<string> {
+  if (!input.isTTY) return (await text(input)).replace(/\r?\n$/, '');
+  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output: silence, terminal: true });
+  try {
+    const typed: string[] = [];
+    do {
+      output.write(typed.length === 0 ? prompt : '> ');
+      typed.push(await lines.question(''));
+      output.write('\n');
+    } while (hasLines && typed.at(-1) !== '');
+    return typed.join('\n').trimEnd();
+  } finally {
+    lines.close();
+  }
+}
+
+/**
+ * Says which scheme was assumed for URLs that were typed without one, such as `example.com`: the page behind
+ * https:// need not be the one behind http://. URLs that cannot be fetched are passed over; the command refuses them.
+ */
+export function tellAssumedSchemes(shell: Shell, urls: readonly string[]): void {
+  for (const typed of urls) {
+    if (/^\s*https?:/i.test(typed)) continue;
+    const url = parseStoredSeed(typed);
+    if (url !== null) shell.stderr.write(`${typed.trim()} has no scheme; ${url.href} is fetched.\n`);
+  }
+}

@@ -5,8 +5,8 @@ import { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { trustFolder } from '../../core/config/folder-trust.ts';
-import { FLAGS } from '../flags/flags.ts';
 import type { Shell } from '../shell/shell.ts';
+import { FLAGS } from './flags.ts';
 import { applyDefaults } from './option-defaults.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'scrapifie-defaults-test-'));

@@ -8,8 +8,7 @@ import type { ContentHash } from '../../core/model/ids.ts';
 import type { RenderedRecord } from '../../core/model/page.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import { createBlobsFs } from '../../drivers/blobs-fs/blobs-fs.ts';
-import { writeArtifacts } from './page-artifacts.ts';
-import { putIntoFiles } from './scrape-files.ts';
+import { putIntoFiles, writeArtifacts } from './output-files.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'scrapifie-artifacts-'));
 let blobs: Blobs;

@@ -1,5 +1,15 @@
 import { expect, it } from 'vitest';
-import { eventLine } from './event-line.ts';
+import { everyMsOf } from '../../capabilities/schedules/schedule-request.ts';
+import { eventLine, intervalText } from './summaries.ts';
+
+it.each(['1h', '1h30m', '90s', '15m', '1d', '366d', '1d1s', '1s500ms'])(
+  '%s is written as it is read',
+  (every) => {
+    const ms = everyMsOf(every) ?? 0;
+    expect(intervalText(ms)).toBe(every === '90s' ? '1m30s' : every);
+    expect(everyMsOf(intervalText(ms))).toBe(ms);
+  },
+);
 
 it('is one line for each event but progress, and leaves nothing that moves the cursor', () => {
   const lineOf = (type: string, data: object) => eventLine({ id: null, type, data: { ...data } });
