@@ -60,7 +60,12 @@ const LEAF_FILE = 'version.ts';
 /** The only folder that may name a driver. */
 const BUILDER = 'wiring';
 /** What drivers of one server, or of one kind of file, have in common. */
-const SHARED_BY_DRIVERS = ['drivers/derived-file', 'drivers/redis-link', 'drivers/store-rows'];
+const SHARED_BY_DRIVERS = [
+  'drivers/derived-file',
+  'drivers/redis-link',
+  'drivers/store-rows',
+  'drivers/store-sql',
+];
 
 /** Folders whose decisions are functions of their arguments. */
 const PURE_FOLDERS = [

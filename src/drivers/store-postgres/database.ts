@@ -8,6 +8,13 @@ import { storableText } from './parameters.ts';
 
 export type Query = (sql: string, values?: readonly unknown[]) => Promise<Row[]>;
 
+/** What sends statements: alone, or within a transaction. */
+export interface Session {
+  query: Query;
+  /** Returns how many rows the statement changed. */
+  run(sql: string, values?: readonly unknown[]): Promise<number>;
+}
+
 /**
  * The server's time in a statement, as epoch milliseconds. Whatever is decided by the time is decided by this: of all
  * processes that share the database, none has a clock that the others could trust.
@@ -21,15 +28,13 @@ export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
  *
  * A transaction that got in another's way (deadlock, serialization failure) has been undone and is run again.
  */
-export interface PostgresDatabase {
+export interface PostgresDatabase extends Session {
   readonly address: Address;
   /** The longest time for a statement, which a pooler is not told. */
   readonly statementTimeoutMs: number;
   readonly isPooled: boolean;
-  /** One statement, which is a transaction of its own. */
-  query: Query;
   /** Several statements in one transaction; with `limitMs`, each of them may take that long. */
-  transaction<T>(work: (query: Query) => Promise<T>, limitMs?: number): Promise<T>;
+  transaction<T>(work: (query: Query, run: Session['run']) => Promise<T>, limitMs?: number): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -150,9 +155,9 @@ export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase
     // Several statements at once can only be sent without values.
     if (values.length > 0)
       config.values = values.map((each) => (typeof each === 'string' ? storableText(each) : each));
-    const { rows } = await client.query<Row>(config);
+    const { rows, rowCount } = await client.query<Row>(config);
     // Several statements at once, as in migrations, have several results, which are not used.
-    return rows ?? [];
+    return { rows: rows ?? [], changes: rowCount ?? 0 };
   }
 
   async function attempt<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -172,22 +177,28 @@ export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase
     return (sql) => sql.replaceAll(NOW, now);
   }
 
+  /** The same methods for one statement, which is a transaction of its own, and for each of a transaction. */
+  const sessionOf = (by: (sql: string, values: readonly unknown[]) => ReturnType<typeof send>): Session => ({
+    query: async (sql, values = []) => (await by(sql, values)).rows,
+    run: async (sql, values = []) => (await by(sql, values)).changes,
+  });
+
   return {
     address,
     statementTimeoutMs,
     isPooled,
-    query(sql, values = []) {
+    ...sessionOf((sql, values) => {
       const timed = timing()(sql);
       return attempt((client) => send(client, timed, values, statementTimeoutMs));
-    },
+    }),
     transaction(work, limitMs = statementTimeoutMs) {
       const timed = timing();
       return attempt(async (client) => {
-        const query: Query = (sql, values = []) => send(client, timed(sql), values, limitMs);
+        const { query, run } = sessionOf((sql, values) => send(client, timed(sql), values, limitMs));
         const limits = `SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = ${limitMs}`;
         await query(limitMs === statementTimeoutMs ? 'BEGIN' : `BEGIN; ${limits}`);
         try {
-          const result = await work(query);
+          const result = await work(query, run);
           await query('COMMIT');
           return result;
         } catch (error) {

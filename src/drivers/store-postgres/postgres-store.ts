@@ -1,5 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Store } from '../../core/ports/store.ts';
+import { type ColdStore, coldStore } from '../store-sql/cold-store.ts';
 import { createPostgresAccountDeletionStore } from './account-deletion.ts';
 import { createPostgresAccountStore } from './accounts.ts';
 import { createPostgresAnswerStore } from './answers.ts';
@@ -13,18 +14,12 @@ import { createPostgresLakeStore } from './lake.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
 import { createPostgresMonitorStore } from './monitors.ts';
-import { createPostgresOwnerRequestStore } from './owner-requests.ts';
 import { createPostgresQueryStore } from './queries.ts';
 import { createPostgresReaderStore } from './readers.ts';
 import { createPostgresReferenceStore } from './references.ts';
-import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresScheduleStore } from './schedules.ts';
-import { createPostgresSearchStore } from './search.ts';
-import { createPostgresSecretStore } from './secrets.ts';
-import { createPostgresSessionStore } from './sessions.ts';
-import { createPostgresSignInStore } from './sign-ins.ts';
-import { createPostgresSiteStore } from './sites.ts';
 import { createPostgresSnapshotStore } from './snapshots.ts';
+import { postgresMethods } from './sql-methods.ts';
 import { createPostgresWebhookStore } from './webhooks.ts';
 
 const OLDEST_SERVER = 150_000;
@@ -62,28 +57,22 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   }
   return {
     ...createPostgresJobStore(database),
-    ...createPostgresSiteStore(database),
+    ...postgresMethods<ColdStore>(coldStore, database),
     ...createPostgresHostStore(database),
     ...createPostgresLedgerStore(database),
     ...createPostgresAccountStore(database),
-    ...createPostgresSignInStore(database),
-    ...createPostgresSessionStore(database),
-    ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
     ...createPostgresReaderStore(database),
     ...createPostgresSnapshotStore(database),
     ...createPostgresLakeStore(database),
     ...createPostgresAnswerStore(database),
-    ...createPostgresRetentionStore(database),
     ...createPostgresAccountDeletionStore(database),
-    ...createPostgresOwnerRequestStore(database),
     ...createPostgresWebhookStore(database),
     ...createPostgresCreditStore(database),
     ...createPostgresScheduleStore(database),
     ...createPostgresExportStore(database),
     ...createPostgresQueryStore(database, replica, options.onReplicaChange),
-    ...createPostgresSearchStore(database),
     ...createPostgresMonitorStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
@@ -95,6 +84,8 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
         'INSERT INTO probe (id, at) VALUES (1, 0) ON CONFLICT (id) DO UPDATE SET at = excluded.at RETURNING at',
       );
     },
+    // The server makes the space of deleted rows free for new ones by itself.
+    compact: () => Promise.resolve(),
     close,
   };
 }

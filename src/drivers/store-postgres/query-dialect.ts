@@ -1,5 +1,6 @@
 import type { LedgerDialect } from '../store-rows/ledger-statement.ts';
 import { type SqlDialect, truncatedEvenly } from '../store-rows/query-sql.ts';
+import { IS_PUBLIC_PAGE } from '../store-sql/page-conditions.ts';
 
 const text = (column: string) => `(${column} COLLATE "C")`;
 
@@ -20,7 +21,7 @@ export const POSTGRES_DIALECT: SqlDialect = {
     },
   },
   isPublic: {
-    pages: `coalesce(j.options ->> 'credentials' = 'read' AND j.options -> 'page' ->> 'session' IS NOT NULL, false) = false`,
+    pages: IS_PUBLIC_PAGE.postgres,
     snapshots: 's.is_private = 0',
   },
   pages: {

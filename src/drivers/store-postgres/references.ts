@@ -4,12 +4,10 @@ import type { ReferenceStore } from '../../core/ports/reference-store.ts';
 import { EXPIRED_COLUMNS, keptPartsOf } from '../store-rows/expiry.ts';
 import { cursorOf } from '../store-rows/rows.ts';
 import { blobsOfSnapshot, SNAPSHOT_CURSOR } from '../store-rows/snapshot-rows.ts';
+import { MAY_BE_RENDERED } from '../store-sql/page-conditions.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 
-/** Records that refer to blobs, or may: those of rendered pages, and compressed records, which must be read to find out. */
-export const MAY_BE_RENDERED = `(substring(record FROM 1 FOR 12) = '{"rendered":'::bytea
-    OR substring(record FROM 1 FOR 1) <> '{'::bytea)`;
-const RECORD_BYTES = `CASE WHEN least(e.bodies, e.artifacts) > p.seq THEN 0 WHEN ${MAY_BE_RENDERED}
+const RECORD_BYTES = `CASE WHEN least(e.bodies, e.artifacts) > p.seq THEN 0 WHEN ${MAY_BE_RENDERED.postgres}
     THEN octet_length(record) ELSE 0 END`;
 const RECORD_BYTES_AT_ONCE = 8_388_608;
 

@@ -1,16 +1,9 @@
-import type { EventType, JobEventType } from '../../core/model/event-types.ts';
+import type { JobEventType } from '../../core/model/event-types.ts';
 import type { JobSeq } from '../../core/model/ids.ts';
-import type { EventData } from '../../core/ports/event-store.ts';
 import { jobEventDataOf } from '../store-rows/event-rows.ts';
 import { JOB_COLUMNS } from '../store-rows/rows.ts';
+import type { EventToWrite } from '../store-sql/steps.ts';
 import type { SqliteDatabase } from './database.ts';
-
-interface EventToWrite {
-  readonly type: EventType;
-  readonly accountId: string;
-  readonly jobId: string | null;
-  readonly data: EventData;
-}
 
 /** Writes an event within the transaction under way. Its time is not before that of the job's last event. */
 export function writeEvent(database: SqliteDatabase, event: EventToWrite, now: number): void {

@@ -2,9 +2,13 @@ import type { LedgerViewStore } from '../../core/ports/ledger-view-store.ts';
 import type { QueryStore } from '../../core/ports/query-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { ThreadCall } from '../../lib/threads/thread-messages.ts';
+import type { ColdStore } from '../store-sql/cold-store.ts';
 
 /** Methods that the thread of the store answers; queries have one of their own. */
 export type ThreadMethod = Exclude<keyof Store, keyof QueryStore | keyof LedgerViewStore>;
+
+/** Methods that this driver has to itself; the others are written once for both databases, in `store-sql`. */
+export type HotMethod = Exclude<ThreadMethod, keyof ColdStore>;
 
 /** What the store and its thread say to each other. */
 export interface Call extends ThreadCall {

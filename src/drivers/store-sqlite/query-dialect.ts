@@ -1,5 +1,6 @@
 import type { LedgerDialect } from '../store-rows/ledger-statement.ts';
 import { type SqlDialect, truncatedEvenly } from '../store-rows/query-sql.ts';
+import { IS_PUBLIC_PAGE } from '../store-sql/page-conditions.ts';
 
 /** A function of the connection that queries use: throws when the query has had its time. */
 export const WITHIN_LIMIT = 'within_limit';
@@ -24,8 +25,7 @@ export const SQLITE_DIALECT: SqlDialect = {
     },
   },
   isPublic: {
-    pages: `coalesce(json_extract(j.options, '$.credentials') = 'read'
-      AND json_extract(j.options, '$.page.session') IS NOT NULL, 0) = 0`,
+    pages: IS_PUBLIC_PAGE.sqlite,
     snapshots: 's.is_private = 0',
   },
   pages: {

@@ -4,12 +4,11 @@ import type { ReferenceStore } from '../../core/ports/reference-store.ts';
 import { EXPIRED_COLUMNS, keptPartsOf } from '../store-rows/expiry.ts';
 import { cursorOf } from '../store-rows/rows.ts';
 import { blobsOfSnapshot, SNAPSHOT_CURSOR } from '../store-rows/snapshot-rows.ts';
+import { MAY_BE_RENDERED } from '../store-sql/page-conditions.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
-/** Records of rendered pages, and compressed records, which must be read to find out. */
-export const RENDERED_RECORD = `CASE WHEN substr(record, 1, 12) = CAST('{"rendered":' AS BLOB) OR substr(record, 1, 1) <> x'7b'
-  THEN record END`;
+const RENDERED_RECORD = `CASE WHEN ${MAY_BE_RENDERED.sqlite} THEN record END`;
 
 export function createSqliteReferenceStore(
   database: SqliteDatabase,

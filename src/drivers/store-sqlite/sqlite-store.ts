@@ -4,11 +4,12 @@ import { siblingModule } from '../../lib/sibling-module.ts';
 import { createSteadyClock } from '../../lib/steady-clock.ts';
 import { type CallOptions, ThreadClient, type ThreadEnd } from '../../lib/threads/thread-client.ts';
 import { errorOfFailure, type ThreadFailure } from '../../lib/threads/thread-messages.ts';
-import { type Call, JSON_METHODS, type ThreadMethod, type ThreadPlace } from './messages.ts';
+import { coldMethods, coldStore } from '../store-sql/cold-store.ts';
+import { type Call, type HotMethod, JSON_METHODS, type ThreadMethod, type ThreadPlace } from './messages.ts';
 import { createSqliteQueryStore } from './queries.ts';
 
 /** A list that fails to compile when the port grows a method that this driver does not carry over. */
-const METHODS: Readonly<Record<ThreadMethod, true>> = {
+const HOT_METHODS: Readonly<Record<HotMethod, true>> = {
   migrate: true,
   clock: true,
   check: true,
@@ -28,8 +29,6 @@ const METHODS: Readonly<Record<ThreadMethod, true>> = {
   pagesOf: true,
   recentPages: true,
   listTasks: true,
-  listSitePages: true,
-  listSiteHashes: true,
   listWaits: true,
   findTask: true,
   getSources: true,
@@ -66,13 +65,6 @@ const METHODS: Readonly<Record<ThreadMethod, true>> = {
   listKeys: true,
   revokeKey: true,
   touchKeys: true,
-  addSignIn: true,
-  findSignIn: true,
-  touchSignIn: true,
-  deleteSignIn: true,
-  addSignInLink: true,
-  takeSignInLink: true,
-  deleteEndedSignIns: true,
   beginAnswer: true,
   keepAnswer: true,
   releaseAnswer: true,
@@ -80,33 +72,13 @@ const METHODS: Readonly<Record<ThreadMethod, true>> = {
   audit: true,
   listAudit: true,
   auditHead: true,
-  openSession: true,
-  getSession: true,
-  listSessions: true,
-  updateSession: true,
-  touchSessions: true,
-  deleteSession: true,
-  deleteEndedSessions: true,
-  putCredential: true,
-  getCredential: true,
-  listCredentials: true,
-  deleteCredential: true,
-  hasSealed: true,
-  listSecrets: true,
-  replaceSecret: true,
   listReferences: true,
-  listAccountIds: true,
-  listRetained: true,
-  expirePages: true,
-  expireLedger: true,
-  purge: true,
   beginAccountDeletion: true,
   listAccountDeletions: true,
   purgeAccount: true,
   accountRetention: true,
   setAccountRetention: true,
   compact: true,
-  deleteOldRobots: true,
   createSchedule: true,
   countSchedules: true,
   getSchedule: true,
@@ -132,10 +104,6 @@ const METHODS: Readonly<Record<ThreadMethod, true>> = {
   listMonitorChanges: true,
   getMonitorChange: true,
   leaseWork: true,
-  addOwnerRequest: true,
-  getOwnerRequest: true,
-  listOwnerRequests: true,
-  proveOwnerRequest: true,
   endWork: true,
   listEvents: true,
   listRecentEvents: true,
@@ -204,42 +172,40 @@ const METHODS: Readonly<Record<ThreadMethod, true>> = {
   deleteOldExports: true,
   listPageKeys: true,
   pagesOfTasks: true,
-  listSearchPages: true,
-  scanSearchPages: true,
-  readFoundPages: true,
-  searchJobs: true,
 };
 
 /**
  * Ownership and other data that a power failure may undo: all owners are dead then anyway. They are
  * written at once, which survives the end of the process, and synced with the next call that must survive more.
  */
-const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
-  'acquireHost',
-  'renewHosts',
-  'releaseHost',
-  'saveHosts',
-  'releaseAllHosts',
-  'claimTasks',
-  'putRobots',
-  'touchKeys',
-  'touchSessions',
-  'leaseWork',
-  'endWork',
-  // Deliveries that are lost with the cursor are made again from the same events.
-  'addDeliveries',
-  // The same events are read again, and bring nothing twice.
-  'advanceReader',
-  'restReader',
-  'addSightings',
-  'claimLanes',
-  'releaseLane',
-  // The file of an export that was claimed is written anew.
-  'claimExport',
-  'renewExport',
-  'releaseExport',
-  'endExportLeases',
-  'check',
+const UNSYNCED: ReadonlySet<string> = new Set<string>([
+  ...coldMethods(({ isUnsynced }) => isUnsynced === true),
+  ...([
+    'acquireHost',
+    'renewHosts',
+    'releaseHost',
+    'saveHosts',
+    'releaseAllHosts',
+    'claimTasks',
+    'putRobots',
+    'touchKeys',
+    'leaseWork',
+    'endWork',
+    // Deliveries that are lost with the cursor are made again from the same events.
+    'addDeliveries',
+    // The same events are read again, and bring nothing twice.
+    'advanceReader',
+    'restReader',
+    'addSightings',
+    'claimLanes',
+    'releaseLane',
+    // The file of an export that was claimed is written anew.
+    'claimExport',
+    'renewExport',
+    'releaseExport',
+    'endExportLeases',
+    'check',
+  ] satisfies HotMethod[]),
 ]);
 
 function isUnsynced(method: ThreadMethod, values: readonly unknown[]): boolean {
@@ -294,7 +260,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   };
 
   const store = Object.fromEntries(
-    Object.keys(METHODS).map((method) => [
+    [...Object.keys(HOT_METHODS), ...Object.keys(coldStore)].map((method) => [
       method,
       (...values: unknown[]) => send(method as ThreadMethod, values),
     ]),

@@ -7,6 +7,7 @@ import type { Store } from '../../core/ports/store.ts';
 import { releaseBytes } from '../../lib/own-memory.ts';
 import { notify } from '../../lib/threads/answer-calls.ts';
 import { failureOf, type ThreadAnswer, type ThreadFailure } from '../../lib/threads/thread-messages.ts';
+import { type ColdStore, coldMethods, coldStore } from '../store-sql/cold-store.ts';
 import { createSqliteAccountDeletionStore } from './account-deletion.ts';
 import { createSqliteAccountStore } from './accounts.ts';
 import { createSqliteAnswerStore } from './answers.ts';
@@ -19,20 +20,14 @@ import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLakeStore } from './lake.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
-import type { Call, ThreadMethod, ThreadPlace } from './messages.ts';
+import type { Call, HotMethod, ThreadMethod, ThreadPlace } from './messages.ts';
 import { migrateSqlite } from './migrate.ts';
 import { createSqliteMonitorStore } from './monitors.ts';
-import { createSqliteOwnerRequestStore } from './owner-requests.ts';
 import { createSqliteReaderStore } from './readers.ts';
 import { createSqliteReferenceStore } from './references.ts';
-import { createSqliteRetentionStore } from './retention.ts';
 import { createSqliteScheduleStore } from './schedules.ts';
-import { createSqliteSearchStore } from './search.ts';
-import { createSqliteSecretStore } from './secrets.ts';
-import { createSqliteSessionStore } from './sessions.ts';
-import { createSqliteSignInStore } from './sign-ins.ts';
-import { createSqliteSiteStore } from './sites.ts';
 import { createSqliteSnapshotStore } from './snapshots.ts';
+import { sqliteMethods } from './sql-methods.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
 import { createSqliteWebhookStore } from './webhooks.ts';
 
@@ -44,111 +39,101 @@ const MOST_CALLS_PER_COMMIT = 512;
 /** Left outside the shared transaction: they bring their own, or need none. */
 const ALONE: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'compact', 'close']);
 /** Answered at once, from committed data: they need not wait for a sync. */
-const READS: ReadonlySet<string> = new Set<keyof Store>([
-  'getJob',
-  'listJobs',
-  'countOpenTasks',
-  'listPages',
-  'getPage',
-  'pagesOf',
-  'recentPages',
-  'listTasks',
-  'listSitePages',
-  'listSiteHashes',
-  'listWaits',
-  'offerHosts',
-  'workload',
-  'getHost',
-  'listHosts',
-  'getRobots',
-  'listOptOuts',
-  'clock',
-  'defaultAccount',
-  'findKey',
-  'findSignIn',
-  'listKeys',
-  'getAccount',
-  'listAccounts',
-  'accountUse',
-  'countOpenUrls',
-  'listFullAccounts',
-  'listAudit',
-  'auditHead',
-  'getSession',
-  'listSessions',
-  'getCredential',
-  'listCredentials',
-  'hasSealed',
-  'listSecrets',
-  'listReferences',
-  'listEvents',
-  'listRecentEvents',
-  'eventHead',
-  'listEventPages',
-  'lakePages',
-  'lakePagesAfter',
-  'viewLake',
-  'listLakes',
-  'knownLakeFiles',
-  'listRemovedLakeFiles',
-  'readEvents',
-  'readerCursor',
-  'listSightedPages',
-  'listSnapshotRecords',
-  'findContents',
-  'getSnapshot',
-  'listSnapshots',
-  'listSightings',
-  'listAccountIds',
-  'listRetained',
-  'listAccountDeletions',
-  'accountRetention',
-  'getWebhook',
-  'listWebhooks',
-  'webhooksFor',
-  'webhookCursor',
-  'listDeliveries',
-  'deliveryBacklog',
-  'getDelivery',
-  'listCreditEntries',
-  'listUsage',
-  'getSchedule',
-  'listSchedules',
-  'countSchedules',
-  'listDueSchedules',
-  'listOpenRuns',
-  'getRun',
-  'listRuns',
-  'getExport',
-  'findExport',
-  'listExports',
-  'knownExports',
-  'listPageKeys',
-  'pagesOfTasks',
-  'listSearchPages',
-  'scanSearchPages',
-  'readFoundPages',
-  'searchJobs',
-  'getMonitor',
-  'listMonitors',
-  'listMonitorPages',
-  'listDueRechecks',
-  'listMonitorChanges',
-  'getMonitorChange',
+const READS: ReadonlySet<string> = new Set<string>([
+  ...coldMethods(({ access }) => access === 'read'),
+  ...([
+    'getJob',
+    'listJobs',
+    'countOpenTasks',
+    'listPages',
+    'getPage',
+    'pagesOf',
+    'recentPages',
+    'listTasks',
+    'listWaits',
+    'offerHosts',
+    'workload',
+    'getHost',
+    'listHosts',
+    'getRobots',
+    'listOptOuts',
+    'clock',
+    'defaultAccount',
+    'findKey',
+    'listKeys',
+    'getAccount',
+    'listAccounts',
+    'accountUse',
+    'countOpenUrls',
+    'listFullAccounts',
+    'listAudit',
+    'auditHead',
+    'listReferences',
+    'listEvents',
+    'listRecentEvents',
+    'eventHead',
+    'listEventPages',
+    'lakePages',
+    'lakePagesAfter',
+    'viewLake',
+    'listLakes',
+    'knownLakeFiles',
+    'listRemovedLakeFiles',
+    'readEvents',
+    'readerCursor',
+    'listSightedPages',
+    'listSnapshotRecords',
+    'findContents',
+    'getSnapshot',
+    'listSnapshots',
+    'listSightings',
+    'listAccountDeletions',
+    'accountRetention',
+    'getWebhook',
+    'listWebhooks',
+    'webhooksFor',
+    'webhookCursor',
+    'listDeliveries',
+    'deliveryBacklog',
+    'getDelivery',
+    'listCreditEntries',
+    'listUsage',
+    'getSchedule',
+    'listSchedules',
+    'countSchedules',
+    'listDueSchedules',
+    'listOpenRuns',
+    'getRun',
+    'listRuns',
+    'getExport',
+    'findExport',
+    'listExports',
+    'knownExports',
+    'listPageKeys',
+    'pagesOfTasks',
+    'getMonitor',
+    'listMonitors',
+    'listMonitorPages',
+    'listDueRechecks',
+    'listMonitorChanges',
+    'getMonitorChange',
+  ] satisfies HotMethod[]),
 ]);
 /** Calls that take work or rights away, and get the space that is reserved for them on a full disk. */
-const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
-  'cancelJob',
-  'deleteJob',
-  'expireLedger',
-  'expirePages',
-  'purge',
-  'deleteExport',
-  'deleteOldExports',
-  'revokeKey',
-  'deleteSignIn',
-  'changeAccount',
+const RESERVED_FOR: ReadonlySet<string> = new Set<string>([
+  ...coldMethods(({ isReserved }) => isReserved === true),
+  ...([
+    'cancelJob',
+    'deleteJob',
+    'deleteExport',
+    'deleteOldExports',
+    'revokeKey',
+    'changeAccount',
+  ] satisfies HotMethod[]),
 ]);
+/** VACUUM writes the whole file anew: that is worth it when an eighth of it is free. */
+const LEAST_FREE_SHARE = 8;
+
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
 const { path, traces, checkpointMs, reserveBytes } = workerData as ThreadPlace;
@@ -165,27 +150,21 @@ const store = createStore(database, () => calledAt);
 function createStore(connection: SqliteDatabase, now: () => number): Synchronous<Pick<Store, ThreadMethod>> {
   return {
     ...createSqliteJobStore(connection, hostIds, now),
-    ...createSqliteSiteStore(connection),
+    ...sqliteMethods<ColdStore>(coldStore, connection, now),
     ...createSqliteHostStore(connection, connection.incarnation, now),
     ...createSqliteLedgerStore(connection, hostIds, connection.incarnation, now),
     ...createSqliteAccountStore(connection, now),
-    ...createSqliteSignInStore(connection, now),
-    ...createSqliteSessionStore(connection),
-    ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
     ...createSqliteEventStore(connection, now),
     ...createSqliteReaderStore(connection),
     ...createSqliteSnapshotStore(connection),
     ...createSqliteLakeStore(connection, now),
     ...createSqliteAnswerStore(connection, now),
-    ...createSqliteRetentionStore(connection),
     ...createSqliteAccountDeletionStore(connection, now),
-    ...createSqliteOwnerRequestStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
     ...createSqliteCreditStore(connection, now),
     ...createSqliteScheduleStore(connection, now),
     ...createSqliteExportStore(connection, now),
-    ...createSqliteSearchStore(connection),
     ...createSqliteMonitorStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
@@ -201,6 +180,12 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     check() {
       connection.run('INSERT OR REPLACE INTO probe (id, at) VALUES (1, 0)');
       connection.get('SELECT at FROM probe WHERE id = 1');
+    },
+    compact() {
+      const pages = (name: string) => Number(connection.get(`PRAGMA ${name}`)?.[name]);
+      if (pages('freelist_count') < pages('page_count') / LEAST_FREE_SHARE) return;
+      connection.exec('VACUUM');
+      connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     },
     close() {
       clearTimeout(checkpoint);

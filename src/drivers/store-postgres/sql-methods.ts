@@ -1,0 +1,72 @@
+import { type AccessCheck, createAccessCheck, type Methods } from '../store-sql/methods.ts';
+import type { Sql, SqlWriter } from '../store-sql/sql.ts';
+import type { Step, Steps } from '../store-sql/steps.ts';
+import { NOW, type PostgresDatabase, type Session } from './database.ts';
+import { jsonParameter } from './parameters.ts';
+
+/** The methods on a pool of connections: those that are a transaction have one, the others send their statements. */
+export function postgresMethods<Port>(methods: Methods<Port>, database: PostgresDatabase): Port {
+  const bound = Object.entries<Methods<Port>[keyof Port]>(methods).map(([name, { access, steps }]) => [
+    name,
+    (...values: never[]) => {
+      const runIn = (session: Session) => runPostgres(steps(...values), session, createAccessCheck(access));
+      return access === 'transaction'
+        ? database.transaction((query, run) => runIn({ query, run }))
+        : runIn(database);
+    },
+  ]);
+  return Object.fromEntries(bound) as Port;
+}
+
+async function runPostgres<Result>(
+  steps: Steps<Result>,
+  session: Session,
+  check: AccessCheck,
+): Promise<Result> {
+  let next = steps.next();
+  while (next.done !== true) next = steps.next(await answer(next.value, session, check));
+  return next.value;
+}
+
+async function answer(step: Step, { query, run }: Session, check: AccessCheck): Promise<unknown> {
+  if (step.wants === 'event') {
+    check('INSERT INTO events');
+    const { type, accountId, jobId, data } = step.event;
+    return query(`SELECT write_event($1, $2, $3, ${NOW}, $4::jsonb)`, [
+      type,
+      accountId,
+      jobId,
+      jsonParameter(data),
+    ]);
+  }
+  const { text, values } = written(step.statement);
+  check(text);
+  if (step.wants === 'changes') return run(text, values);
+  const rows = await query(text, values);
+  return step.wants === 'row' ? rows[0] : rows;
+}
+
+function written(statement: Sql): { readonly text: string; readonly values: unknown[] } {
+  let text = '';
+  const values: unknown[] = [];
+  const writer: SqlWriter = {
+    database: 'postgres',
+    text: (part) => {
+      text += part;
+    },
+    value: (value) => {
+      values.push(value);
+      text += `$${values.length}`;
+    },
+    json: (value) => writer.value(jsonParameter(value)),
+    oneOf: (list, type) => {
+      values.push(list);
+      text += `= ANY ($${values.length}::${type}[])`;
+    },
+    now: () => {
+      text += NOW;
+    },
+  };
+  statement(writer);
+  return { text, values };
+}
