@@ -5,7 +5,7 @@ import { createBearerTokens } from '../capabilities/accounts/bearer-tokens.ts';
 import { createKeyDirectory, withTokens } from '../capabilities/accounts/key-directory.ts';
 import { createSignIns } from '../capabilities/accounts/sign-ins.ts';
 import { parsedRequest } from '../capabilities/jobs/invalid-request.ts';
-import { addressTest, isLoopback } from '../core/config/address-list.ts';
+import { addressTest, isLoopback } from '../core/config/field-types.ts';
 import { listen, listenOnce } from '../core/errors/guarded.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { AccountId, KeyId } from '../core/model/ids.ts';

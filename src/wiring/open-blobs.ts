@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeFolder } from '../core/config/make-folder.ts';
+import { makeFolder } from '../core/config/private-files.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { isScrapifieError, type ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Blobs } from '../core/ports/blobs.ts';

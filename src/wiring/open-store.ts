@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../core/config/make-folder.ts';
+import { makeFolder } from '../core/config/private-files.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { Store } from '../core/ports/store.ts';

@@ -1,5 +1,5 @@
 import { context, DiagLogLevel, diag } from '@opentelemetry/api';
-import { readPairs } from '../core/config/name-value-list.ts';
+import { readPairs } from '../core/config/field-types.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import { receiverUrl } from '../core/tracing/receiver-url.ts';

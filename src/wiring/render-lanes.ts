@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../core/config/search-environment.ts';
-import { secretPlaces } from '../core/config/secret-places.ts';
+import { secretPlaces } from '../core/config/secrets.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { BrowserFigures } from '../core/observe/metrics/sources.ts';

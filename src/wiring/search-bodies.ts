@@ -1,6 +1,6 @@
 import type { PageRecord } from '../core/model/page.ts';
 import { unpackRecord } from '../core/model/page-record.ts';
-import { searchTextOf } from '../core/model/search-document.ts';
+import { searchTextOf } from '../core/model/search-words.ts';
 import type { Blobs } from '../core/ports/blobs.ts';
 import type { Search, SearchIndex } from '../core/ports/search-index.ts';
 import type { FoundPage, SearchablePage } from '../core/ports/search-store.ts';

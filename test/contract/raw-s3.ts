@@ -8,7 +8,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { parseS3Url, type S3Place } from '../../src/core/config/s3-place.ts';
+import { parseS3Url, type S3Place } from '../../src/core/config/place-urls.ts';
 import type { ContentHash } from '../../src/core/model/ids.ts';
 
 /** A bucket past the driver, for tests that look at its objects and damage them. */

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { LOG_FIELDS } from '../../src/core/observe/log-fields.ts';
-import { LOG_LEVELS } from '../../src/core/observe/log-ring.ts';
+import { LOG_LEVELS } from '../../src/core/observe/log-sink.ts';
+import { LOG_FIELDS } from '../../src/core/observe/logger.ts';
 import { endCommands, originOf, startCommand, temporaryFolder } from './cli-command.ts';
 
 /** Recognisable wherever it turns up, also in part. */

@@ -18,7 +18,7 @@ import type { NewPage, PageRecord } from '../../src/core/model/page.ts';
 import { packRecord } from '../../src/core/model/page-record.ts';
 import type { HostPolicy } from '../../src/core/model/policy.ts';
 import type { NewTask, Task } from '../../src/core/model/task.ts';
-import { createLogRing } from '../../src/core/observe/log-ring.ts';
+import { createLogRing } from '../../src/core/observe/log-sink.ts';
 import { createLogger } from '../../src/core/observe/logger.ts';
 import { createMetrics } from '../../src/core/observe/metrics.ts';
 import type { Blobs } from '../../src/core/ports/blobs.ts';

@@ -1,5 +1,5 @@
-import { isBody } from '../../core/model/blob-frame.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
+import { isBody } from '../../core/model/page-record.ts';
 import type { Blob } from '../../core/ports/blobs.ts';
 import type { PortableRow } from '../../core/ports/store-copy.ts';
 import { type BackupBegin, type BackupEnd, damaged, type PartContent, readParts } from './backup-parts.ts';

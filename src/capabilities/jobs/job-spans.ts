@@ -1,7 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { Job } from '../../core/model/job.ts';
-import { traceJobEnd } from '../../core/tracing/job-end.ts';
-import { endWith, isTracing, startSpan, traceparentOf } from '../../core/tracing/tracing.ts';
+import { endWith, isTracing, startSpan, traceJobEnd, traceparentOf } from '../../core/tracing/tracing.ts';
 import type { Given } from './given.ts';
 import type { JobDraft } from './job-draft.ts';
 

@@ -1,12 +1,12 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, HostKey, JobId, WebhookId } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, NewJob, Pace, PageOptions } from '../../core/model/job.ts';
-import { rankOf } from '../../core/model/rank.ts';
+import { rankOf } from '../../core/model/turns.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { Queue } from '../../core/ports/queue.ts';
 import type { CreatedJob, HostOffer, ListPage, Store } from '../../core/ports/store.ts';
-import { traceJobEnd } from '../../core/tracing/job-end.ts';
+import { traceJobEnd } from '../../core/tracing/tracing.ts';
 import { expectsLogin } from '../../crawl/host/login-walls.ts';
 import { defined } from '../../lib/defined.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';

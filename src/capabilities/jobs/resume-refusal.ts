@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { spentBudget } from '../../core/model/credits.ts';
 import type { Budgets, Job } from '../../core/model/job.ts';
-import { spentBudget } from '../../core/model/spent-budget.ts';
 import { stopSentence } from './rule-words.ts';
 
 export const nothingToResume = (why: string) =>

@@ -2,7 +2,7 @@ import type { JobId } from '../../core/model/ids.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { Consumer, Queue } from '../../core/ports/queue.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { traceJobEnd } from '../../core/tracing/job-end.ts';
+import { traceJobEnd } from '../../core/tracing/tracing.ts';
 
 /** The clockwork of an installation, in one of its processes at a time, however many run it. */
 export interface Scheduler {

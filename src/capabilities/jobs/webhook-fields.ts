@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isEventPattern, WEBHOOK_EVENTS } from '../../core/model/event-filter.ts';
-import { JOB_END_EVENTS } from '../../core/model/event-types.ts';
+import { isEventPattern, JOB_END_EVENTS, WEBHOOK_EVENTS } from '../../core/model/event-types.ts';
 import { FORBIDDEN_HEADERS } from '../../fetch/http/request-headers.ts';
 import { secretField } from '../sessions/secret-fields.ts';
 

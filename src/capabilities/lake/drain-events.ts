@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { EventCursor } from '../../core/model/event-cursor.ts';
+import type { EventCursor } from '../../core/model/event-types.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { StoredEvent } from '../../core/ports/event-store.ts';
 import type { LakeParts } from './lake-parts.ts';

@@ -1,4 +1,4 @@
-import type { EventCursor } from '../../core/model/event-cursor.ts';
+import type { EventCursor } from '../../core/model/event-types.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { PagesEventData, StoredEvent } from '../../core/ports/event-store.ts';
 import type { NewLakeFile } from '../../core/ports/lake-store.ts';

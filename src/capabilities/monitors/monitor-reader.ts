@@ -1,4 +1,4 @@
-import { isJobEnd } from '../../core/model/event-filter.ts';
+import { isJobEnd } from '../../core/model/event-types.ts';
 import type { WorkMetrics } from '../../core/observe/metrics/work-metrics.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { PageComparer } from '../compare/page-comparer.ts';

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { at, done, newTask, OPTIONS, T0, take } from '../../../test/contract/store/fixtures.ts';
 import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { EventCursor } from '../../core/model/event-cursor.ts';
+import type { EventCursor } from '../../core/model/event-types.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import type { StoredEvent } from '../../core/ports/event-store.ts';
 import { createBusLocal } from '../../drivers/bus-local/bus-local.ts';

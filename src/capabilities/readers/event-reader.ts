@@ -1,7 +1,7 @@
 import { ERRORS } from '../../core/errors/registry.ts';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ReaderName } from '../../core/model/derived.ts';
-import { compareCursors } from '../../core/model/event-cursor.ts';
+import { compareCursors } from '../../core/model/event-types.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { StoredEvent } from '../../core/ports/event-store.ts';

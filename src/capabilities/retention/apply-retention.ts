@@ -1,5 +1,5 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { EventCursor } from '../../core/model/event-cursor.ts';
+import type { EventCursor } from '../../core/model/event-types.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import {
   ANSWERS_KEPT_MS,

@@ -1,4 +1,4 @@
-import { isJobEnd } from '../../core/model/event-filter.ts';
+import { isJobEnd } from '../../core/model/event-types.ts';
 import type { TaskId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Store } from '../../core/ports/store.ts';

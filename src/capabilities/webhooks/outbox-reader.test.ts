@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { EventCursor } from '../../core/model/event-cursor.ts';
-import { isEventPattern, WEBHOOK_EVENTS } from '../../core/model/event-filter.ts';
-import { EVENTS, type EventName, type EventType } from '../../core/model/event-types.ts';
+import {
+  EVENTS,
+  type EventCursor,
+  type EventName,
+  type EventType,
+  isEventPattern,
+  WEBHOOK_EVENTS,
+} from '../../core/model/event-types.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { StoredEvent } from '../../core/ports/event-store.ts';
 import type { NewDelivery, StoredWebhook } from '../../core/ports/webhook-store.ts';

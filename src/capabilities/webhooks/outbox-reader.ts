@@ -1,5 +1,4 @@
-import type { EventCursor } from '../../core/model/event-cursor.ts';
-import { isWebhookEvent, matchesAnyEvent } from '../../core/model/event-filter.ts';
+import { type EventCursor, isWebhookEvent, matchesAnyEvent } from '../../core/model/event-types.ts';
 import type { AccountId, JobId, MonitorId } from '../../core/model/ids.ts';
 import type { EventStore, PagesEventData, StoredEvent } from '../../core/ports/event-store.ts';
 import type {

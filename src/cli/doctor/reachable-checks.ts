@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { checkMailServer } from '../../capabilities/webhooks/mailer.ts';
-import { readPairs } from '../../core/config/name-value-list.ts';
+import { readPairs } from '../../core/config/field-types.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { receiverUrl, withoutLogin } from '../../core/tracing/receiver-url.ts';

@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { makeFolder } from './make-folder.ts';
-import { PRIVATE_FILE } from './private-files.ts';
+import { makeFolder, PRIVATE_FILE } from './private-files.ts';
 
 /** The files that commands read from the folder they are started in, without being told to. */
 export const FOLDER_FILES = ['.env', 'scrapifie.yaml'] as const;

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder } from './private-files.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'scrapifie-folder-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeFolder } from './make-folder.ts';
-import { makePrivateFile, tightenFolder } from './private-files.ts';
+import { makeFolder, makePrivateFile, tightenFolder } from './private-files.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'scrapifie-private-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -1,4 +1,6 @@
-import { readPairs } from './name-value-list.ts';
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { readPairs } from './field-types.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 
 /** Settings that are secrets as a whole. */
@@ -16,6 +18,9 @@ const KEYS = [
 
 /** A shorter value of a header, such as the number of a tenant, is no secret, and stands in many other texts. */
 const SECRET_CHARS = 8;
+
+/** Where container engines and Kubernetes put secrets and tokens, and where the unit of systemd has its settings. */
+const USUAL_PLACES = ['/run/secrets', '/var/run/secrets', '/etc/scrapifie'];
 
 /** Values of the settings that must never be written anywhere, in each form in which they could turn up. */
 export function settingsSecretsOf(settings: Settings): readonly string[] {
@@ -72,4 +77,26 @@ export function shownSetting(name: string, value: unknown, secrets: readonly str
   const url = value.includes('://') ? URL.parse(value) : null;
   if (url !== null) return `${url.protocol}//${url.host}`;
   return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), value);
+}
+
+/**
+ * Files and folders that may hold secrets of this installation, as far as they are there, by their real paths: the data
+ * folder with the vault's key, files that settings name, `.env`, and the usual places of secrets.
+ */
+export function secretPlaces(
+  settings: Pick<Settings, 'dataDir' | 'vaultKeyPath' | 'proxyFile'>,
+): readonly string[] {
+  const named = Object.entries(process.env).flatMap(([name, value]) =>
+    /^SCRAPIFIE_\w+_FILE$/.test(name) && value !== undefined && value.trim() !== '' ? [value.trim()] : [],
+  );
+  const { dataDir, vaultKeyPath, proxyFile } = settings;
+  const places = [dataDir, vaultKeyPath, proxyFile, '.env', ...named, ...USUAL_PLACES];
+  const real = places.flatMap((place) => {
+    try {
+      return place === undefined ? [] : [realpathSync(resolve(place))];
+    } catch {
+      return [];
+    }
+  });
+  return [...new Set(real)];
 }

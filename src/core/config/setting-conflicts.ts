@@ -1,6 +1,5 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import { postgresUrlProblem } from './postgres-url.ts';
-import { parseS3Url } from './s3-place.ts';
+import { parseS3Url, postgresUrlProblem } from './place-urls.ts';
 import type { Settings } from './settings.ts';
 
 /** Why a setting cannot be used although its value has the right form. */

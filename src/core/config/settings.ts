@@ -1,17 +1,18 @@
 import { z } from 'zod';
-import { readAddressList } from './address-list.ts';
 import { browserSettings } from './browser-settings.ts';
-import { deliverySettings } from './delivery-settings.ts';
-import { addresses, bool, FROM_ANY_FOLDER, keyText, whole } from './field-types.ts';
-import { firecrawlSettings } from './firecrawl-settings.ts';
-import { lakeSettings } from './lake-settings.ts';
-import { oidcFields } from './oidc-settings.ts';
+import { addresses, bool, FROM_ANY_FOLDER, keyText, readAddressList, whole } from './field-types.ts';
+import {
+  deliverySettings,
+  firecrawlSettings,
+  lakeSettings,
+  oidcFields,
+  processSettings,
+  retentionSettings,
+  tracingSettings,
+} from './part-settings.ts';
+import { redisUrlProblem } from './place-urls.ts';
 import { readPlans } from './plans.ts';
 import { readPrices } from './prices.ts';
-import { processSettings } from './process-settings.ts';
-import { redisUrlProblem } from './redis-url.ts';
-import { retentionSettings } from './retention-settings.ts';
-import { tracingSettings } from './tracing-settings.ts';
 
 export const ROLES = ['all', 'api', 'http-worker', 'browser-worker', 'stealth-worker', 'scheduler'] as const;
 export type Role = (typeof ROLES)[number];

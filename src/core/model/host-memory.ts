@@ -13,3 +13,11 @@ export interface HostMemory {
 
 /** Good and bad experiences that fade, and when they were last written down, in minutes since 1970. */
 export type OutcomeTally = readonly [good: number, bad: number, atMinute: number];
+
+/** Numbers of requests to a host by buckets of time, in few bytes: crawl/politeness/sent-requests.ts writes and reads them. */
+export interface SentRequests {
+  /** The number of the first bucket, counted from 1970. */
+  readonly first: number;
+  /** One number to base 36 for each bucket, separated by commas; empty where nothing was sent. */
+  readonly counts: string;
+}

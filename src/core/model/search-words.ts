@@ -1,3 +1,6 @@
+import type { PageRecord } from './page.ts';
+import { unpackRecord } from './page-record.ts';
+
 /** A word of a text as the index has it, and where it stands in the text, in UTF-16 units. */
 export interface SearchWord {
   readonly word: string;
@@ -6,7 +9,7 @@ export interface SearchWord {
 }
 
 /** Longer words are cut: no database takes words of any length, and nothing is lost to a person who searches. */
-export const MOST_WORD_CHARS = 64;
+const MOST_WORD_CHARS = 64;
 
 /** 0: not part of a word; 1: as it is; 2: a capital. Of ASCII. */
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -136,3 +139,51 @@ function* pairsOf(text: string, start: number, end: number): Generator<SearchWor
 
 /** Whether the words of a text are pairs of characters: then the last one is part of the one before. */
 export const isUnspacedText = (text: string): boolean => UNSPACED.test(text);
+
+/** Words of a page that are indexed. PostgreSQL tells no more positions apart, and both stores are to find the same. */
+const MOST_BODY_WORDS = 16_000;
+const MOST_TITLE_WORDS = 200;
+/** Texts of pages that show nothing of the page. */
+const LEAST_WORDS = 1;
+
+/** What the index gets of a page: its words, in their order. */
+export interface SearchDocument {
+  readonly title: readonly string[];
+  readonly body: readonly string[];
+}
+
+/**
+ * The text that pages are searched by: the main content where the job has kept it, else all visible text, which is read
+ * from the body. Records of earlier versions have it as `searchText`.
+ */
+export const searchTextOf = (
+  { content, text, searchText, markdown }: PageRecord,
+  bodyText: () => string = () => '',
+): string => content?.text ?? text ?? searchText ?? (bodyText() || (markdown ?? ''));
+
+/** Returns null for a page that is not searched for: a block, a login wall, an error page, or a page without text. */
+export function searchDocumentOf(
+  title: string | null,
+  packed: Uint8Array,
+  bodyText?: () => string,
+): SearchDocument | null {
+  let record: PageRecord;
+  try {
+    record = JSON.parse(unpackRecord(packed).toString('utf8')) as PageRecord;
+  } catch {
+    return null;
+  }
+  if (record.outcome !== undefined && record.outcome !== 'ok') return null;
+  const body = firstWords(searchTextOf(record, bodyText), MOST_BODY_WORDS);
+  const titleWords = firstWords(title ?? '', MOST_TITLE_WORDS);
+  return body.length + titleWords.length < LEAST_WORDS ? null : { title: titleWords, body };
+}
+
+function firstWords(text: string, most: number): string[] {
+  const words: string[] = [];
+  for (const { word } of wordsOf(text)) {
+    words.push(word);
+    if (words.length >= most) break;
+  }
+  return words;
+}

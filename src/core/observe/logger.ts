@@ -2,18 +2,15 @@ import { hostname } from 'node:os';
 import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import { OWN_FIELDS } from './log-fields.ts';
 import { createLogFlood, type LogFlood } from './log-flood.ts';
-import type { LogRing } from './log-ring.ts';
-import { createLogSink, type LogSink } from './log-sink.ts';
+import { createLogSink, type LogRing, type LogSink } from './log-sink.ts';
 import { escapeControl, prettyLine } from './pretty-line.ts';
-import { REDACTED, redactText } from './redact.ts';
-import { redactError, redactFields, redactValue } from './redact-fields.ts';
+import { REDACTED, redactError, redactFields, redactText, redactValue } from './redact.ts';
 
 export type Logger = PinoLogger;
 
 /** The ids that tie the lines of one request, job or task together. */
-export interface LogIds {
+interface LogIds {
   readonly requestId?: string;
   readonly jobId?: string;
   readonly taskId?: number;
@@ -56,6 +53,38 @@ const SERIALIZED: ReadonlySet<string> = new Set(Object.keys(serializers));
 
 /** The process has one sink: lines of several loggers are written in order, and its end waits for this sink alone. */
 let standardError: LogSink | null = null;
+
+const always = (name: string, meaning: string): LogField => ({
+  ...{ name, type: 'string', isAlways: true, meaning },
+});
+const sometimes = (name: string, meaning: string, type: LogField['type'] = 'string'): LogField => ({
+  ...{ name, type, isAlways: false, meaning },
+});
+
+/** The schema of the log; docs/logs.md has it as a table. Other fields belong to single lines. */
+export const LOG_FIELDS: readonly LogField[] = [
+  always('level', '`trace`, `debug`, `info`, `warn`, `error` or `fatal`.'),
+  always('time', 'When, in UTC: ISO 8601 with milliseconds.'),
+  always('service', 'Always `scrapifie`.'),
+  always('role', 'Role of the process: `all`, `api`, `http-worker` and so on; see `SCRAPIFIE_ROLE`.'),
+  always('instance', 'Host name and process id, `name:4711`.'),
+  always('msg', 'What happened. The same event has the same text.'),
+  sometimes('requestId', 'The request to the API; its response has it as `X-Request-ID`.'),
+  sometimes('jobId', 'The job.'),
+  sometimes('taskId', 'The URL within the job.', 'number'),
+  sometimes('traceId', 'The trace, where traces are on.'),
+  sometimes('spanId', 'The span within the trace.'),
+  sometimes('accountId', 'The account.'),
+  sometimes('webhookId', 'The webhook.'),
+  sometimes('scheduleId', 'The schedule.'),
+  sometimes('exportId', 'The export.'),
+  sometimes('host', 'The site: its name, and its port where that is not the usual one.'),
+  sometimes('err', 'An error: `type`, `message`, `stack`, and its `code`, `details` and `cause`.', 'object'),
+];
+
+/** Names that the logger itself fills in: a field of a line that has one of them gets an underscore behind it. */
+const OWN_FIELDS: readonly string[] = ['level', 'time', 'service', 'role', 'instance'];
+
 let onRecovered: (lost: number) => void = () => undefined;
 function sinkToStandardError(): LogSink {
   // Node.js makes a pipe non-blocking when this stream is made: a reader that does not read must not stop a thread.
@@ -188,4 +217,13 @@ function describeRequest(request: unknown): unknown {
 function describeResponse(response: unknown): unknown {
   if (typeof response !== 'object' || response === null) return redactValue(response);
   return { statusCode: (response as { statusCode?: unknown }).statusCode };
+}
+
+/** What a line of the log may have under a name that means the same in every line. */
+interface LogField {
+  readonly name: string;
+  readonly type: 'string' | 'number' | 'object';
+  /** Whether every line has it. */
+  readonly isAlways: boolean;
+  readonly meaning: string;
 }

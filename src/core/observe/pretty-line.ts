@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import type { LogLevel } from './log-ring.ts';
-import { LOG_LEVELS } from './log-ring.ts';
+import { LOG_LEVELS, type LogLevel } from './log-sink.ts';
 
 type Style = Parameters<typeof styleText>[0];
 

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../errors/registry.ts';
-import type { EventCursor } from '../model/event-cursor.ts';
-import type { EventType } from '../model/event-types.ts';
+import type { EventCursor, EventType } from '../model/event-types.ts';
 import type { AccountId, JobId, TaskId } from '../model/ids.ts';
 import type { JobKind, JobStatus } from '../model/job.ts';
 import type { ListPage } from './store.ts';

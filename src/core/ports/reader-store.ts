@@ -1,5 +1,5 @@
 import type { ReaderName } from '../model/derived.ts';
-import type { EventCursor } from '../model/event-cursor.ts';
+import type { EventCursor } from '../model/event-types.ts';
 import type { StoredEvent } from './event-store.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
-import type { HostMemory } from '../model/host-memory.ts';
+import type { HostMemory, SentRequests } from '../model/host-memory.ts';
 import type {
   AccountId,
   HostId,
@@ -14,7 +14,6 @@ import type {
 } from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob, Pace } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
-import type { SentRequests } from '../model/sent-requests.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { Turns } from '../model/turns.ts';
 import type { AccountDeletionStore } from './account-deletion-store.ts';

@@ -2,8 +2,11 @@ import {
   type Attributes,
   type Context,
   context,
+  isValidSpanId,
+  isValidTraceId,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   type SpanKind,
   SpanStatusCode,
   type TimeInput,
@@ -12,7 +15,6 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
 /**
  * Spans of this process. While tracing is off, which it is without a receiver of spans, every function here costs one
@@ -20,7 +22,7 @@ import { formatTraceparent, parseTraceparent } from './traceparent.ts';
  * any of them may be a secret. See docs/tracing.md.
  */
 
-export interface ProcessTracing {
+interface ProcessTracing {
   readonly tracer: Tracer;
   /** Attempts of one job that get spans in this process. */
   readonly attemptsPerJob: number;
@@ -32,7 +34,7 @@ export interface SpanOptions {
   readonly startTime?: TimeInput;
 }
 
-export interface SpanIds {
+interface SpanIds {
   readonly traceId: string;
   readonly spanId: string;
   /** Whether the span is sent to the receiver. */
@@ -153,7 +155,7 @@ export function noteAttributes(attributes: Attributes): void {
 }
 
 /** Marks the span as failed. The span gets only the code of the error: messages may quote what they are about. */
-export function noteError(span: Span, error: unknown): void {
+function noteError(span: Span, error: unknown): void {
   const type = isScrapifieError(error) ? error.code : error instanceof Error ? error.name : 'unknown';
   span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
 }
@@ -164,4 +166,45 @@ export function serverAttributes(text: string): Attributes {
   if (url === null) return {};
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   return { 'server.address': url.hostname, 'server.port': port, 'url.scheme': url.protocol.slice(0, -1) };
+}
+
+/** Version, trace id, id of the parent span, flags; later versions may add fields. */
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+
+/** Reads a `traceparent` of the W3C Trace Context. Returns null when the text is none: the trace then begins anew. */
+export function parseTraceparent(text: string | undefined): SpanContext | null {
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(text ?? '') ?? [];
+  if (!isValidTraceId(traceId) || !isValidSpanId(spanId)) return null;
+  if (version === '00' && more !== undefined) return null;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+}
+
+export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-0${traceFlags & 1}`;
+}
+
+/** What the span tells of a job. */
+interface EndedJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly createdAt: number;
+  readonly finishedAt: number | null;
+  readonly counters: { readonly pages: number; readonly failed: number; readonly bytes: number };
+  readonly options: { readonly traceParent?: string | undefined };
+}
+
+/** Makes the span from the creation of the job to its end. Does nothing for a job that goes on or is not traced. */
+export function traceJobEnd({ id, kind, status, createdAt, finishedAt, counters, options }: EndedJob): void {
+  const parent = finishedAt === null ? null : sampledContext(options.traceParent);
+  if (finishedAt === null || parent === null) return;
+  const attributes = {
+    'scrapifie.job.id': id,
+    'scrapifie.job.kind': kind,
+    'scrapifie.job.status': status,
+    'scrapifie.job.pages': counters.pages,
+    'scrapifie.job.failed': counters.failed,
+    'scrapifie.job.bytes': counters.bytes,
+  };
+  startSpan(kind, { attributes, startTime: new Date(createdAt) }, parent)?.end(new Date(finishedAt));
 }

@@ -4,7 +4,7 @@ import { levelOfError } from '../../core/observe/logger.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { Queue } from '../../core/ports/queue.ts';
 import type { HostLease, HostState } from '../../core/ports/store.ts';
-import { traceJobEnd } from '../../core/tracing/job-end.ts';
+import { traceJobEnd } from '../../core/tracing/tracing.ts';
 import type { SteadyClock } from '../../lib/steady-clock.ts';
 import { createIntake } from './intake.ts';
 import { createSlice, type Slice } from './slice.ts';

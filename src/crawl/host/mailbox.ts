@@ -1,7 +1,6 @@
 import type { JobId, JobSeq } from '../../core/model/ids.ts';
-import { hasDiedTooOften, mustRunAlone } from '../../core/model/interruptions.ts';
 import type { HostPolicy } from '../../core/model/policy.ts';
-import type { Task } from '../../core/model/task.ts';
+import { hasDiedTooOften, mustRunAlone, type Task } from '../../core/model/task.ts';
 import {
   compareTurns,
   inTurn,

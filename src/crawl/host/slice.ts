@@ -1,6 +1,6 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
-import { hasDiedTooOften, mustRunAlone } from '../../core/model/interruptions.ts';
+import { hasDiedTooOften, mustRunAlone } from '../../core/model/task.ts';
 import { levelOfError } from '../../core/observe/logger.ts';
 import type { HostLease, HostState } from '../../core/ports/store.ts';
 import { stateAtRelease } from '../politeness/host-state.ts';

@@ -1,4 +1,4 @@
-import { MOST_LONE_INTERRUPTIONS } from '../../core/model/interruptions.ts';
+import { MOST_LONE_INTERRUPTIONS } from '../../core/model/task.ts';
 import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import { cutToLimit } from './robots-rules.ts';

@@ -1,9 +1,9 @@
 import { hash as digest, randomBytes } from 'node:crypto';
 import { Pool } from 'pg';
-import { isPooledUrl } from '../../core/config/postgres-url.ts';
+import { isPooledUrl } from '../../core/config/place-urls.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/blob-frame.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
+import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/page-record.ts';
 import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../core/ports/blobs.ts';
 import { databaseError } from './database-error.ts';
 

@@ -1,8 +1,8 @@
 import { hash as digest, randomBytes } from 'node:crypto';
-import { parseS3Url } from '../../core/config/s3-place.ts';
+import { parseS3Url } from '../../core/config/place-urls.ts';
 import { asScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/blob-frame.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
+import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/page-record.ts';
 import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../core/ports/blobs.ts';
 import { applyRules } from './lifecycle.ts';
 import { uploadInParts } from './multipart.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { parseS3Url } from '../../core/config/s3-place.ts';
+import { parseS3Url } from '../../core/config/place-urls.ts';
 import {
   containerServer,
   type GivenCredentials,

@@ -1,4 +1,4 @@
-import { parseS3Url } from '../../core/config/s3-place.ts';
+import { parseS3Url } from '../../core/config/place-urls.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Files, StoredFile } from '../../core/ports/files.ts';
 import { isRefused, openS3Bucket, type S3Bucket } from './s3-bucket.ts';

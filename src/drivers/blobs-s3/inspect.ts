@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { parseS3Url } from '../../core/config/s3-place.ts';
+import { parseS3Url } from '../../core/config/place-urls.ts';
 import { asScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { BucketFacts } from '../../core/ports/server-facts.ts';
 import { hasRules } from './lifecycle.ts';

@@ -1,4 +1,4 @@
-import { parseS3Url } from '../../core/config/s3-place.ts';
+import { parseS3Url } from '../../core/config/place-urls.ts';
 import type { LakeFiles } from '../../core/ports/lake-files.ts';
 import { openS3Bucket, type S3Bucket } from './s3-bucket.ts';
 import { createS3Objects, type S3Objects } from './s3-objects.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { parseS3Url } from '../../core/config/s3-place.ts';
+import { parseS3Url } from '../../core/config/place-urls.ts';
 import { createBlobsS3 } from './blobs-s3.ts';
 import { uploadInParts } from './multipart.ts';
 import { errorXml, type OddAnswers, startOddServer } from './odd-server.fixture.ts';

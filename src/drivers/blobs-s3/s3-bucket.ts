@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import type { S3Place } from '../../core/config/s3-place.ts';
+import type { S3Place } from '../../core/config/place-urls.ts';
 import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import {
   credentialsError,

@@ -1,4 +1,4 @@
-import type { S3Place } from '../../core/config/s3-place.ts';
+import type { S3Place } from '../../core/config/place-urls.ts';
 import type { ErrorCode } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { makeFolder } from '../../core/config/make-folder.ts';
-import { PRIVATE_FILE } from '../../core/config/private-files.ts';
+import { makeFolder, PRIVATE_FILE } from '../../core/config/private-files.ts';
 import type { ErrorCode } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Files } from '../../core/ports/files.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { guarded, listen } from '../../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { CallClock } from '../../core/model/call-clock.ts';
 import {
+  CallClock,
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { guarded } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { CallClock } from '../../core/model/call-clock.ts';
 import {
+  CallClock,
   noFreeWorker,
   readCallAnswer,
   writeCallMessage,

@@ -1,7 +1,7 @@
 import { guarded } from '../../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { CallClock } from '../../core/model/call-clock.ts';
 import {
+  CallClock,
   noFreeWorker,
   readCallAnswer,
   writeCallAnswer,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createConnection, Socket } from 'node:net';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
-import type { RedisHost, RedisPlace } from '../../core/config/redis-url.ts';
+import type { RedisHost, RedisPlace } from '../../core/config/place-urls.ts';
 import { listen, listenOnce } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { redisAddress } from '../../core/config/redis-url.ts';
+import { redisAddress } from '../../core/config/place-urls.ts';
 import { asQueueError } from './redis-error.ts';
 import { assertUsable } from './redis-link.ts';
 

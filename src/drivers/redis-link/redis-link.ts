@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
-import { parseRedisUrl, type RedisPlace, redisAddress } from '../../core/config/redis-url.ts';
+import { parseRedisUrl, type RedisPlace, redisAddress } from '../../core/config/place-urls.ts';
 import { listen, listenOnce } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { within } from '../../lib/time-limit.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isPooledUrl } from '../../core/config/postgres-url.ts';
+import { isPooledUrl } from '../../core/config/place-urls.ts';
 import { listen } from '../../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Row } from '../store-rows/rows.ts';

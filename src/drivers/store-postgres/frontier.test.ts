@@ -17,7 +17,7 @@ import {
   take,
 } from '../../../test/contract/store/fixtures.ts';
 import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
-import { rankOf } from '../../core/model/rank.ts';
+import { rankOf } from '../../core/model/turns.ts';
 import { createSqliteStore } from '../store-sqlite/sqlite-store.ts';
 import { openStores } from './open-stores.fixture.ts';
 

@@ -1,5 +1,5 @@
 import type { ReaderName } from '../../core/model/derived.ts';
-import { eventPlaceOf } from '../../core/model/event-cursor.ts';
+import { eventPlaceOf } from '../../core/model/event-types.ts';
 import type { ReaderRange, ReaderStore } from '../../core/ports/reader-store.ts';
 import { readerBatchOf, readerCursorOf } from '../store-rows/reader-rows.ts';
 import type { PostgresDatabase, Query } from './database.ts';

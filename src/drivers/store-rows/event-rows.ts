@@ -3,10 +3,10 @@ import {
   comparePlaces,
   type EventCursor,
   type EventPlace,
+  type EventType,
   eventCursorOf,
   FIRST_CURSOR,
-} from '../../core/model/event-cursor.ts';
-import type { EventType } from '../../core/model/event-types.ts';
+} from '../../core/model/event-types.ts';
 import type { AccountId, JobId, TaskId } from '../../core/model/ids.ts';
 import type { JobKind, JobStatus } from '../../core/model/job.ts';
 import {

@@ -1,4 +1,4 @@
-import { comparePlaces, eventCursorOf, eventPlaceOf } from '../../core/model/event-cursor.ts';
+import { comparePlaces, eventCursorOf, eventPlaceOf } from '../../core/model/event-types.ts';
 import { EVENTS_PER_LOOK, type EventStore } from '../../core/ports/event-store.ts';
 import {
   EVENT_PAGE_COLUMNS,

@@ -1,6 +1,6 @@
+import { spentBudget } from '../../core/model/credits.ts';
 import type { JobId, JobSeq } from '../../core/model/ids.ts';
 import type { JobOptions } from '../../core/model/job.ts';
-import { spentBudget } from '../../core/model/spent-budget.ts';
 import { returnHold } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { spentBudget } from '../../core/model/credits.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
-import { spentBudget } from '../../core/model/spent-budget.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import {
   DELETED_ACCOUNT,

@@ -1,7 +1,7 @@
 import type { HostId, HostKey, JobSeq, TaskId } from '../../core/model/ids.ts';
 import type { JobKind } from '../../core/model/job.ts';
-import { rankOf } from '../../core/model/rank.ts';
 import { type NewTask, PROVISIONAL_RULES } from '../../core/model/task.ts';
+import { rankOf } from '../../core/model/turns.ts';
 import type { HostOffer } from '../../core/ports/store.ts';
 import { hostKeyFromRow, IDLE_RANK } from '../store-rows/rows.ts';
 import type { SqliteDatabase } from './database.ts';

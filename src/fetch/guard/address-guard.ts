@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { addressTest } from '../../core/config/address-list.ts';
+import { addressTest } from '../../core/config/field-types.ts';
 
 /** Why an address is not for a crawler; `public` when it is. */
 export type AddressClass =

@@ -1,6 +1,6 @@
 import { guarded } from '../../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { CallClock } from '../../core/model/call-clock.ts';
+import { CallClock } from '../../core/model/call-message.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { Queue } from '../../core/ports/queue.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';

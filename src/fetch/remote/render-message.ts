@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { EngineName } from '../../core/model/attempt.ts';
-import { isContentHash } from '../../core/model/blob-frame.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
+import { isContentHash } from '../../core/model/page-record.ts';
 import type { CallName } from '../../core/ports/queue.ts';
 import {
   identitySchema,

@@ -3,7 +3,7 @@ import { hashSecret } from '../../capabilities/accounts/api-key.ts';
 import type { KeyDirectory } from '../../capabilities/accounts/key-directory.ts';
 import { type Access, refusalOf } from '../../capabilities/accounts/scopes.ts';
 import type { SignIns } from '../../capabilities/accounts/sign-ins.ts';
-import { addressTest } from '../../core/config/address-list.ts';
+import { addressTest } from '../../core/config/field-types.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ApiKey, FoundKey } from '../../core/ports/api-key.ts';

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { plainAddress } from '../../core/config/address-list.ts';
+import { plainAddress } from '../../core/config/field-types.ts';
 
 /** Counts wrong API keys per address, in windows of one minute that begin with the first. */
 export interface FailedLogins {

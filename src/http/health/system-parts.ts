@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SettingSource } from '../../core/config/setting-list.ts';
-import type { LogRing } from '../../core/observe/log-ring.ts';
+import type { LogRing } from '../../core/observe/log-sink.ts';
 import type { WaitingWork } from '../../core/observe/metrics/sources.ts';
 import type { KnownProcess } from '../../core/ports/bus.ts';
 

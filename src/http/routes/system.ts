@@ -10,7 +10,7 @@ import {
 import { listSettings } from '../../core/config/setting-list.ts';
 import { ERRORS } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { LOG_LEVELS } from '../../core/observe/log-ring.ts';
+import { LOG_LEVELS } from '../../core/observe/log-sink.ts';
 import { defined } from '../../lib/defined.ts';
 import { type DoctorFinding, type FolderSize, folderSizes } from '../health/system-parts.ts';
 import type { App } from '../server/app.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type AddressTest, plainAddress } from '../../core/config/address-list.ts';
+import { type AddressTest, plainAddress } from '../../core/config/field-types.ts';
 import { guarded, listen, listenOnce } from '../../core/errors/guarded.ts';
 
 export interface ConnectionLimits {

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { compareCursors, type EventCursor } from '../../../src/core/model/event-cursor.ts';
+import { compareCursors, type EventCursor } from '../../../src/core/model/event-types.ts';
 import type { AccountId, JobId } from '../../../src/core/model/ids.ts';
 import type { EventQuery, PagesEventData, StoredEvent } from '../../../src/core/ports/event-store.ts';
 import type { ListPage } from '../../../src/core/ports/store.ts';

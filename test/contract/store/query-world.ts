@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { evaluate, type SourceRow } from '../../../src/capabilities/query/evaluate.ts';
 import { parseQuery, type QueryRequest } from '../../../src/capabilities/query/parse-query.ts';
 import { rowsOfPage } from '../../../src/capabilities/query/source-rows.ts';
-import type { EventCursor } from '../../../src/core/model/event-cursor.ts';
+import type { EventCursor } from '../../../src/core/model/event-types.ts';
 import type { AccountId, ContentHash, JobId, SnapshotId, UrlKey } from '../../../src/core/model/ids.ts';
 import type { NewPage, PageRecord } from '../../../src/core/model/page.ts';
 import { packRecord } from '../../../src/core/model/page-record.ts';

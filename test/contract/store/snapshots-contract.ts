@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventCursor } from '../../../src/core/model/event-cursor.ts';
+import type { EventCursor } from '../../../src/core/model/event-types.ts';
 import type {
   AccountId,
   ContentHash,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { parseS3Url } from '../../../src/core/config/s3-place.ts';
+import { parseS3Url } from '../../../src/core/config/place-urls.ts';
 import { openS3Bucket } from '../../../src/drivers/blobs-s3/s3-bucket.ts';
 import { createS3Objects } from '../../../src/drivers/blobs-s3/s3-objects.ts';
 import { until } from './faults/fault.ts';

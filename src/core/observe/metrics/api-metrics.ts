@@ -1,5 +1,4 @@
-import { LabelGuard } from './label-guard.ts';
-import type { MetricMakers } from './makers.ts';
+import { LabelGuard, type MetricMakers } from './makers.ts';
 
 /** What the API of this process counts. */
 export interface ApiMetrics {

@@ -1,5 +1,4 @@
-import { LabelGuard } from './label-guard.ts';
-import type { MetricMakers } from './makers.ts';
+import { LabelGuard, type MetricMakers } from './makers.ts';
 import { type HostAttempt, TopHosts } from './top-hosts.ts';
 
 /** One attempt at a page, as far as it is counted. */

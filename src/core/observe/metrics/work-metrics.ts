@@ -1,5 +1,4 @@
-import { LabelGuard } from './label-guard.ts';
-import type { MetricMakers } from './makers.ts';
+import { LabelGuard, type MetricMakers } from './makers.ts';
 
 /** How an attempt at a delivery ended: `retried` ones are made again, `refused` ones never, `gone` disables the webhook. */
 export type DeliveryOutcome = 'delivered' | 'retried' | 'refused' | 'gone';

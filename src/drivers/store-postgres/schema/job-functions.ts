@@ -5,7 +5,7 @@
  * The caller holds the rows of the jobs and has written their counters.
  */
 export const JOB_FUNCTIONS = `
-  -- The moment at which a task is due for service: rankOf in src/core/model/rank.ts, here because the size of a job is only
+  -- The moment at which a task is due for service: rankOf in src/core/model/turns.ts, here because the size of a job is only
   -- known under its lock. A test holds the two together.
   CREATE FUNCTION rank_of(p_kind text, p_size bigint, p_now bigint) RETURNS bigint
   LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { addressTest, isLoopback } from '../../../core/config/address-list.ts';
+import { addressTest, isLoopback } from '../../../core/config/field-types.ts';
 import type { Settings } from '../../../core/config/settings.ts';
 import type { Metrics } from '../../../core/observe/metrics.ts';
 import { cannotListen } from '../../server/cannot-listen.ts';

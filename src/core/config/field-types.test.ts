@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressTest, readAddressList } from './address-list.ts';
+import { addressTest, readAddressList } from './field-types.ts';
 
 describe('a list of addresses', () => {
   it.each([
