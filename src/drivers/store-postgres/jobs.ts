@@ -28,7 +28,7 @@ import {
 } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase, type Query } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
-import { refuseRun, START_RUN } from './schedules.ts';
+import { refuseRun, START_RUN } from './schedule-start.ts';
 
 /** What touches every task of a job takes its time when there are millions. */
 const WHOLE_JOB_LIMIT_MS = 600_000;

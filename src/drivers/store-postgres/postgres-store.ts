@@ -7,17 +7,14 @@ import { createPostgresAnswerStore } from './answers.ts';
 import { createPostgresCreditStore } from './credits.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { createPostgresEventStore } from './events.ts';
-import { createPostgresExportStore } from './exports.ts';
 import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLakeStore } from './lake.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
-import { createPostgresMonitorStore } from './monitors.ts';
 import { createPostgresQueryStore } from './queries.ts';
 import { createPostgresReaderStore } from './readers.ts';
 import { createPostgresReferenceStore } from './references.ts';
-import { createPostgresScheduleStore } from './schedules.ts';
 import { createPostgresSnapshotStore } from './snapshots.ts';
 import { postgresMethods } from './sql-methods.ts';
 import { createPostgresWebhookStore } from './webhooks.ts';
@@ -70,10 +67,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...createPostgresAccountDeletionStore(database),
     ...createPostgresWebhookStore(database),
     ...createPostgresCreditStore(database),
-    ...createPostgresScheduleStore(database),
-    ...createPostgresExportStore(database),
     ...createPostgresQueryStore(database, replica, options.onReplicaChange),
-    ...createPostgresMonitorStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

@@ -39,6 +39,9 @@ async function answer(step: Step, { query, run }: Session, check: AccessCheck): 
       jsonParameter(data),
     ]);
   }
+  if (step.wants === 'lock') {
+    return query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [step.name]);
+  }
   const { text, values } = written(step.statement);
   check(text);
   if (step.wants === 'changes') return run(text, values);

@@ -51,6 +51,7 @@ export const eitherText = ({ sqlite, postgres }: { sqlite: string; postgres: str
   either(raw(sqlite), raw(postgres));
 
 export const NOTHING = raw('');
+export const NULL = raw('NULL');
 
 /** The part, where it is needed. */
 export const when = (isNeeded: boolean, part: Sql): Sql => (isNeeded ? part : NOTHING);
@@ -70,6 +71,7 @@ export const CLOCK: Sql = (to) => to.now();
 /** SQLite has one writer at a time, so only PostgreSQL locks rows. */
 const lock = (clause: string): Sql => either(NOTHING, raw(clause));
 export const FOR_NO_KEY_UPDATE = lock('FOR NO KEY UPDATE');
+export const FOR_KEY_SHARE = lock('FOR KEY SHARE');
 export const SKIP_LOCKED = lock('FOR UPDATE SKIP LOCKED');
 
 /** The greatest of several values, none of which is NULL: with NULL the databases differ. */
@@ -87,14 +89,35 @@ export const oneOf =
 /** A table of rows that the program hands over, under a name, for `FROM`. */
 export const rowsOf = <Column extends string>(
   name: string,
-  columns: Readonly<Record<Column, ColumnType>>,
-  rows: readonly Readonly<Record<Column, string | number | null>>[],
+  columns: Readonly<Record<Column, ColumnType | 'bytes'>>,
+  rows: readonly Readonly<Record<Column, string | number | Uint8Array | null>>[],
 ): Sql => {
-  const types = Object.entries<ColumnType>(columns);
-  const read = types.map(([column]) => `value ->> '${column}' AS ${column}`).join(', ');
-  const declared = types.map(([column, type]) => `${column} ${type}`).join(', ');
-  return either(
-    sql`(SELECT ${raw(read)} FROM json_each(${json(rows)})) AS ${raw(name)}`,
-    sql`jsonb_to_recordset(${json(rows)}::jsonb) AS ${raw(`${name} (${declared})`)}`,
-  );
+  const names = Object.keys(columns) as Column[];
+  /** The rows as JSON: SQLite reads bytes from hexadecimal digits only. */
+  const written = (encoding: 'hex' | 'base64') =>
+    rows.map((row) =>
+      Object.fromEntries(
+        names.map((column) => {
+          const value = row[column];
+          return [column, value instanceof Uint8Array ? Buffer.from(value).toString(encoding) : value];
+        }),
+      ),
+    );
+  const isBytes = (column: Column) => columns[column] === 'bytes';
+  return (to) => {
+    if (to.database === 'sqlite') {
+      const read = (column: Column) =>
+        isBytes(column) ? `unhex(value ->> '${column}')` : `value ->> '${column}'`;
+      const selected = names.map((column) => `${read(column)} AS ${column}`).join(', ');
+      sql`(SELECT ${raw(selected)} FROM json_each(${json(written('hex'))})) AS ${raw(name)}`(to);
+    } else {
+      const selected = names.map((column) =>
+        isBytes(column) ? `decode(${column}, 'base64') AS ${column}` : column,
+      );
+      const declared = names.map((column) => `${column} ${isBytes(column) ? 'text' : columns[column]}`);
+      sql`(SELECT ${raw(selected.join(', '))}
+        FROM jsonb_to_recordset(${json(written('base64'))}::jsonb) AS r (${raw(declared.join(', '))})
+      ) AS ${raw(name)}`(to);
+    }
+  };
 };

@@ -11,10 +11,14 @@ export interface EventToWrite {
   readonly data: EventData;
 }
 
-/** What a step asks of the database: how many rows a statement changes, its rows, its first row, or an event written. */
+/**
+ * What a step asks of the database: how many rows a statement changes, its rows, its first row, an event written, or to
+ * be alone with a name until the transaction ends.
+ */
 export type Step =
   | { readonly wants: 'changes' | 'rows' | 'row'; readonly statement: Sql }
-  | { readonly wants: 'event'; readonly event: EventToWrite };
+  | { readonly wants: 'event'; readonly event: EventToWrite }
+  | { readonly wants: 'lock'; readonly name: string };
 
 /**
  * What a method of a store does, statement after statement, without saying whether it waits for them: the generator
@@ -71,4 +75,9 @@ export function* slice<T>(
 /** Writes an event within the transaction. */
 export function* tell(event: EventToWrite): Steps<void> {
   yield { wants: 'event', event };
+}
+
+/** Waits until no other transaction has the name. SQLite has one writer at a time, so there is nothing to wait for. */
+export function* lock(name: string): Steps<void> {
+  yield { wants: 'lock', name };
 }

@@ -29,7 +29,7 @@ import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
 import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
-import { startScheduleRun } from './schedules.ts';
+import { startScheduleRun } from './schedule-start.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 

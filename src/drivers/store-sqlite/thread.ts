@@ -15,17 +15,14 @@ import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteEventStore } from './events.ts';
-import { createSqliteExportStore } from './exports.ts';
 import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLakeStore } from './lake.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
 import type { Call, HotMethod, ThreadMethod, ThreadPlace } from './messages.ts';
 import { migrateSqlite } from './migrate.ts';
-import { createSqliteMonitorStore } from './monitors.ts';
 import { createSqliteReaderStore } from './readers.ts';
 import { createSqliteReferenceStore } from './references.ts';
-import { createSqliteScheduleStore } from './schedules.ts';
 import { createSqliteSnapshotStore } from './snapshots.ts';
 import { sqliteMethods } from './sql-methods.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
@@ -98,38 +95,12 @@ const READS: ReadonlySet<string> = new Set<string>([
     'getDelivery',
     'listCreditEntries',
     'listUsage',
-    'getSchedule',
-    'listSchedules',
-    'countSchedules',
-    'listDueSchedules',
-    'listOpenRuns',
-    'getRun',
-    'listRuns',
-    'getExport',
-    'findExport',
-    'listExports',
-    'knownExports',
-    'listPageKeys',
-    'pagesOfTasks',
-    'getMonitor',
-    'listMonitors',
-    'listMonitorPages',
-    'listDueRechecks',
-    'listMonitorChanges',
-    'getMonitorChange',
   ] satisfies HotMethod[]),
 ]);
 /** Calls that take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<string>([
   ...coldMethods(({ isReserved }) => isReserved === true),
-  ...([
-    'cancelJob',
-    'deleteJob',
-    'deleteExport',
-    'deleteOldExports',
-    'revokeKey',
-    'changeAccount',
-  ] satisfies HotMethod[]),
+  ...(['cancelJob', 'deleteJob', 'revokeKey', 'changeAccount'] satisfies HotMethod[]),
 ]);
 /** VACUUM writes the whole file anew: that is worth it when an eighth of it is free. */
 const LEAST_FREE_SHARE = 8;
@@ -163,9 +134,6 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteAccountDeletionStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
     ...createSqliteCreditStore(connection, now),
-    ...createSqliteScheduleStore(connection, now),
-    ...createSqliteExportStore(connection, now),
-    ...createSqliteMonitorStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.
