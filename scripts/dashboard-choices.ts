@@ -11,6 +11,7 @@ import {
   exportFormatSpec,
   exportTypeSpec,
 } from '../src/core/model/export-registry.ts';
+import { REASON_NAMES, reasonSpec } from '../src/core/model/reasons.ts';
 import { VALUE_TYPES } from '../src/extract/rules/rule-schema.ts';
 
 /** The lists that forms of the dashboard offer, from the registries of the program: the text of dashboard/src/api/choices.ts. */
@@ -20,6 +21,7 @@ export function dashboardChoices(): string {
     constant('EXPORT_TYPES', 'What an export can hold.', exportTypes()),
     constant('EXPORT_FORMATS', 'How an export can be written, and from what.', exportFormats()),
     constant('STREAM_EVENTS', 'What a stream of live events tells of.', eventsTo('stream')),
+    constant('BUDGET_REASONS', 'Which limits of its own can end a job.', budgetReasons()),
     constant('VALUE_TYPES', 'What a value that a rule finds can be read as.', VALUE_TYPES),
     constant('PAGE_OPTION_FIELDS', 'How forms ask for the options of a page.', optionFields()),
     constant(
@@ -31,6 +33,8 @@ export function dashboardChoices(): string {
     .join('\n\n')
     .concat('\n');
 }
+
+const budgetReasons = () => REASON_NAMES.filter((name) => reasonSpec(name).budget !== undefined);
 
 const exportTypes = () =>
   EXPORT_TYPES.map((value) => {

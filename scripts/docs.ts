@@ -21,6 +21,8 @@ import {
   PAGE_TYPE,
 } from '../src/core/model/export-registry.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES } from '../src/core/model/query-fields.ts';
+import { fillWords } from '../src/core/model/reason-spec.ts';
+import { REASON_NAMES, reasonSpec } from '../src/core/model/reasons.ts';
 import { listMetrics } from './metric-list.ts';
 import { optionRows, WITHOUT_FIELD } from './option-names.ts';
 
@@ -135,6 +137,31 @@ export function auditActionsTable(): string {
   const rows = Object.entries(AUDIT_ACTIONS).map(([action, when]) => [`\`${action}\``, when]);
   return table(['Action', 'When'], rows);
 }
+
+/** Every reason of the ledger, of jobs that ended early, of attempts and of hosts. */
+export function reasonsTable(): string {
+  const rows = REASON_NAMES.flatMap((name) => {
+    const { parameter, separator = ':', words, bareWords, advice = '', stopWords } = reasonSpec(name);
+    const row = (reason: string, meaning: string) => [
+      `\`${reason}\``,
+      wordsOnPage(meaning),
+      stopWords === undefined ? '' : 'yes',
+      advice,
+    ];
+    return [
+      ...(bareWords === undefined ? [] : [row(name, bareWords)]),
+      row(parameter === undefined ? name : `${name}${separator}…`, words),
+    ];
+  });
+  return table(['Reason', 'Meaning', 'Ends a job', 'What to do'], rows);
+}
+
+/** The words on a page that speaks of no job: what they would be filled with is `…`. */
+const wordsOnPage = (words: string): string =>
+  fillWords(words.replace(/^\{host\}/, 'The host'), { ofLimit: () => '', host: () => 'the host' }).replaceAll(
+    /\{\w+\}/g,
+    '…',
+  );
 
 /** Every metric of `/metrics` that is the program's own. */
 export function metricsTable(): string {

@@ -16,6 +16,7 @@ import {
   optionsTable,
   pageOptionsTable,
   queryFieldsTable,
+  reasonsTable,
   settingsTable,
   webhookEventsTable,
   withSection,
@@ -39,6 +40,7 @@ rewrite('docs/scaling.md', capacitySections());
 const CHART_SCHEMA = 'deploy/helm/scrapifie/values.schema.json';
 writeFileSync(at(CHART_SCHEMA), withChartSettings(readFileSync(at(CHART_SCHEMA), 'utf8')));
 rewrite('docs/security.md', { 'audit-actions': auditActionsTable() });
+rewrite('docs/job-views.md', { reasons: reasonsTable() });
 rewrite('docs/events.md', { events: eventsTable() });
 rewrite('docs/webhooks.md', { events: webhookEventsTable() });
 rewrite('docs/exports.md', { types: exportTypesTable(), formats: exportFormatsTable() });

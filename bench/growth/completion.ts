@@ -45,7 +45,7 @@ export const completionOf = (
     {
       engine: 'http',
       proxyTier: null,
-      reason: 'cheapest',
+      reason: 'plan.cheapest',
       outcome: 'ok',
       statusCode: 200,
       ms: 12,

@@ -48,7 +48,7 @@ describe('the events of a job', () => {
     await platform.work((task) =>
       task.url.endsWith('/1')
         ? {
-            end: { state: 'failed', rule: 'attempts', errorCode: 'HTTP_ERROR' },
+            end: { state: 'failed', rule: 'attempt.error', errorCode: 'HTTP_ERROR' },
             statusCode: 500,
             errorMessage: 'no',
           }

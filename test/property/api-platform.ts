@@ -372,7 +372,7 @@ async function complete(
       {
         engine: 'http',
         proxyTier: null,
-        reason: 'first',
+        reason: 'plan.cheapest',
         outcome: end.state === 'done' ? 'ok' : 'error',
         statusCode: statusCode ?? null,
         ms: 3,

@@ -47,6 +47,16 @@ export const STREAM_EVENTS = [
   "webhook.disabled",
 ] as const;
 
+/** Which limits of its own can end a job. */
+export const BUDGET_REASONS = [
+  "budget.pages",
+  "budget.bytes",
+  "budget.duration",
+  "budget.browser",
+  "budget.proxy",
+  "budget.credits",
+] as const;
+
 /** What a value that a rule finds can be read as. */
 export const VALUE_TYPES = [
   "string",

@@ -1,6 +1,7 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId, UrlKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import { isReasonOf } from '../../core/model/reasons.ts';
 import type { SitePage, SiteStore } from '../../core/ports/site-store.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import { changedNames, type PageComparison, withoutBytes } from '../../extract/diff/compare-pages.ts';
@@ -56,8 +57,7 @@ export async function* compareSites(
   async function pageOf(entry: SitePage | undefined, job: Job): Promise<KnownPage | null> {
     const own = realPage(entry);
     if (own !== null || entry === undefined || entry.foundOn === null) return own;
-    if (entry.rule !== 'duplicate.redirect' && entry.rule?.startsWith('duplicate.canonical:') !== true)
-      return null;
+    if (entry.rule !== 'duplicate.redirect' && !isReasonOf(entry.rule, 'duplicate.canonical')) return null;
     const urlKey = absences.keyOf(entry.foundOn);
     return urlKey === null ? null : pageWithKey(job.id, urlKey);
   }

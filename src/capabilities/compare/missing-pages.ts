@@ -1,5 +1,6 @@
 import type { UrlKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import { isReasonOf, whatOf } from '../../core/model/reasons.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import type { SitePage } from '../../core/ports/site-store.ts';
 import type { JobStore } from '../../core/ports/store.ts';
@@ -16,7 +17,6 @@ import {
 
 /** Parents of parents that are looked at. */
 const MOST_PARENTS = 20;
-const REDIRECTED = 'duplicate.redirect:';
 
 /** Why URLs are in one of two crawls only. */
 export interface Absences {
@@ -63,8 +63,8 @@ export function createAbsences(store: Pick<JobStore, 'findTask'>, previous: Job,
       return isSeedOnly ? PARENTS_UNKNOWN : byParents(job, foundOn);
     },
     redirectOf({ rule }) {
-      if (!rule?.startsWith(REDIRECTED)) return null;
-      const target = rule.slice(REDIRECTED.length);
+      const target = whatOf(rule, 'duplicate.redirect');
+      if (target === null) return null;
       return {
         isProven: true,
         code: 'redirected',
@@ -80,7 +80,8 @@ export function createAbsences(store: Pick<JobStore, 'findTask'>, previous: Job,
 
 /** A parent that is stored under another URL was read, and one that is gone leads nowhere. */
 function readElsewhere(parent: LedgerEntry): LedgerEntry {
-  const isDuplicate = parent.state === 'skipped' && (parent.rule ?? '').startsWith('duplicate.');
+  const isDuplicate =
+    parent.state === 'skipped' && isReasonOf(parent.rule, 'duplicate.redirect', 'duplicate.canonical');
   const status = parent.attempts.at(-1)?.statusCode ?? null;
   const isGone = parent.state === 'failed' && (status === 404 || status === 410);
   return isDuplicate || isGone ? { ...parent, state: 'done' } : parent;

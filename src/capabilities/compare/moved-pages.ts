@@ -1,4 +1,5 @@
 import type { JobId, UrlKey } from '../../core/model/ids.ts';
+import { whatOf } from '../../core/model/reasons.ts';
 import type { SiteHash, SiteStore } from '../../core/ports/site-store.ts';
 
 /** Pages that are under another URL now. */
@@ -14,7 +15,6 @@ export interface MovedPages {
 const HASHES_AT_ONCE = 1_000;
 /** Pages that only one of the crawls has, which are kept in memory at about 200 bytes each. */
 const MOST_UNMATCHED = 100_000;
-const REDIRECTED = 'duplicate.redirect:';
 
 /**
  * Finds pages whose text stands under another URL than in the crawl before. A text must be that of one page that went and
@@ -39,8 +39,8 @@ export async function findMovedPages(
     const [pageA, pageB] = [withPage(a), withPage(b)];
     if (pageA !== undefined && pageB === undefined) {
       gone.add(pageA);
-      if (b?.rule?.startsWith(REDIRECTED) && redirected.size < mostUnmatched)
-        redirected.set(pageA.urlKey, b.rule.slice(REDIRECTED.length));
+      const target = whatOf(b?.rule ?? null, 'duplicate.redirect');
+      if (target !== null && redirected.size < mostUnmatched) redirected.set(pageA.urlKey, target);
     } else if (pageB !== undefined && pageA === undefined) {
       came.add(pageB);
       if (cameByUrl.size < mostUnmatched) cameByUrl.set(pageB.url, pageB.urlKey);

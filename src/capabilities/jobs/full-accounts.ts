@@ -1,4 +1,5 @@
 import type { AccountId } from '../../core/model/ids.ts';
+import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { Store } from '../../core/ports/store.ts';
 
@@ -8,7 +9,7 @@ export interface FullAccountsDeps {
 }
 
 /** The reason with which jobs of an account are stopped that stores as much as it may. */
-export const STORAGE_STOP = 'limit.stored-bytes';
+export const STORAGE_STOP: StopReason = 'limit.stored-bytes';
 
 const JOBS_AT_ONCE = 100;
 

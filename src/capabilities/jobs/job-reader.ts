@@ -5,6 +5,7 @@ import { creditsOf } from '../../core/model/credits.ts';
 import type { JobId, TaskId } from '../../core/model/ids.ts';
 import type { Format, Job, JobOptions } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
+import { isReasonOf } from '../../core/model/reasons.ts';
 import type { LedgerEntry, TaskState } from '../../core/model/task.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { HostStore, JobStore, ListPage } from '../../core/ports/store.ts';
@@ -238,7 +239,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
 
   /** When the robots.txt that kept the URL from being fetched is requested again; null when none did. */
   async function askedAgainAt({ rule, url }: LedgerEntry): Promise<number | null> {
-    if (!rule?.startsWith('robots.unreachable')) return null;
+    if (!isReasonOf(rule, 'robots.unreachable')) return null;
     return (await store.getRobots(new URL(url).origin))?.expiresAt ?? null;
   }
 

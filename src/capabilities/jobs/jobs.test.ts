@@ -318,7 +318,7 @@ describe('a map', () => {
       foundBy: 'link' as const,
       foundOn: null,
       state: 'skipped' as const,
-      rule: number === 3 ? 'scope.exclude:3' : 'map.listed',
+      rule: number === 3 ? ('scope.exclude:3' as const) : ('map.listed' as const),
     });
     await platform.work((task) =>
       task.kind === 'page' ? { ...DONE, discovered: [1, 2, 3].map(listed) } : DONE,

@@ -1,6 +1,7 @@
 import type { JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { PageLink } from '../../core/model/page.ts';
+import { isReasonOf } from '../../core/model/reasons.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import { createCanonicalizer } from '../../crawl/frontier/canonical.ts';
 import { compileScope } from '../../crawl/frontier/scope.ts';
@@ -44,7 +45,7 @@ export function mapFilter({ options: { scope }, seeds }: Pick<Job, 'options' | '
   return ({ kind, state, rule, url }: LedgerEntry): boolean => {
     if (kind !== 'page') return false;
     // Discovered URLs were judged when they were found; a start URL is fetched whatever the patterns say.
-    if (rule?.startsWith('map.')) return true;
+    if (isReasonOf(rule, 'map.listed')) return true;
     const found = canonical(url);
     if (state !== 'done' || found === null) return false;
     const { hostKey } = found;

@@ -63,8 +63,8 @@ describe('a scrape without a page', () => {
   it('fails with what the deciding rule stands for', () => {
     const cases: [Partial<LedgerEntry>, ErrorCode][] = [
       [{ state: 'denied', rule: 'robots: disallow: /x (line 3)' }, 'ROBOTS_DISALLOWED'],
-      [{ state: 'denied', rule: 'robots: unreachable' }, 'ROBOTS_UNREACHABLE'],
-      [{ state: 'denied', rule: 'policy.deny' }, 'DOMAIN_DENIED'],
+      [{ state: 'denied', rule: 'robots.unreachable: 500' }, 'ROBOTS_UNREACHABLE'],
+      [{ state: 'denied', rule: 'policy.deny:example.com' }, 'DOMAIN_DENIED'],
       [{ state: 'denied', rule: 'opt-out:example.com' }, 'DOMAIN_DENIED'],
       [{ state: 'denied', rule: 'something new' }, 'DOMAIN_DENIED'],
       [{ state: 'skipped', rule: 'budget.duration' }, 'BUDGET_SPENT'],

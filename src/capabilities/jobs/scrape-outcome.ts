@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import type { Page } from '../../core/model/page.ts';
+import { codeOfReason } from '../../core/model/reasons.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import { ruleSentence } from './rule-words.ts';
 
@@ -24,20 +25,6 @@ export function isAnswered(page: Page | undefined): page is Page {
   if (page === undefined || page.statusCode === null) return false;
   return page.errorCode === null || ANSWERED.has(page.errorCode);
 }
-
-/** Which code the rule of a task that was never fetched stands for; the first part of a rule names its author. */
-const RULE_CODES: readonly (readonly [RegExp, ErrorCode])[] = [
-  [/^robots.*unreachable/, 'ROBOTS_UNREACHABLE'],
-  [/^robots/, 'ROBOTS_DISALLOWED'],
-  [/^(address|guard)/, 'ADDRESS_REFUSED'],
-  [/hours/, 'OUTSIDE_HOURS'],
-  [/^(breaker|circuit)/, 'CIRCUIT_OPEN'],
-  [/^budget/, 'BUDGET_SPENT'],
-  [/^credits/, 'CREDITS_EXHAUSTED'],
-  [/^limit\.stored-bytes/, 'STORAGE_LIMIT'],
-  [/^login-walls/, 'LOGIN_REQUIRED'],
-  [/^(policy|opt-?out|deny|domain)/i, 'DOMAIN_DENIED'],
-];
 
 /** Why a single scrape has nothing to show. `until`: when trying again may help, where that is known. */
 export function scrapeFailure(
@@ -73,7 +60,7 @@ export function failureCode(entry: LedgerEntry | undefined, page?: Page): ErrorC
   if (entry === undefined) return 'NOT_FOUND';
   if (entry.errorCode !== null) return entry.errorCode;
   if (entry.state === 'cancelled') return 'CANCELLED';
-  const byRule = RULE_CODES.find(([pattern]) => entry.rule !== null && pattern.test(entry.rule))?.[1];
+  const byRule = entry.rule === null ? null : codeOfReason(entry.rule);
   const byAttempt = entry.attempts.at(-1)?.errorCode;
   if (entry.state === 'denied') return byRule ?? byAttempt ?? 'DOMAIN_DENIED';
   return byRule ?? byAttempt ?? 'CONFLICT';

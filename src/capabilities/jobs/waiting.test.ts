@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
+import type { Reason } from '../../core/model/reasons.ts';
 import type { TaskWait } from '../../core/ports/task-wait.ts';
 import { hopelessError, hopelessWait, waitingFor } from './waiting.ts';
 
@@ -17,7 +18,7 @@ const ready = (given: Partial<TaskWait> = {}): TaskWait => ({
   hold: null,
   ...given,
 });
-const held = (rule: string, until: number, given: Partial<TaskWait> = {}) =>
+const held = (rule: Reason, until: number, given: Partial<TaskWait> = {}) =>
   ready({ heldUntil: until, hold: { rule, until }, ...given });
 const retry = (rule: string, readyAt: number, given: Partial<TaskWait> = {}) =>
   ready({ state: 'waiting', rule, readyAt, ...given });

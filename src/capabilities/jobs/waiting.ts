@@ -1,6 +1,8 @@
-import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
+import { fillWords } from '../../core/model/reason-spec.ts';
+import { codeOfReason, readReason, reasonSpec } from '../../core/model/reasons.ts';
 import type { HostHold, TaskWait } from '../../core/ports/task-wait.ts';
 
 /** What open URLs of a job wait for. */
@@ -16,24 +18,6 @@ export interface Waiting {
 
 /** Entries of one answer. */
 const MOST_SHOWN = 20;
-
-/** The code that a rule of a hold or of a waiting task stands for. */
-const RULE_CODES: readonly (readonly [prefix: string, ErrorCode])[] = [
-  ['hours.closed', 'OUTSIDE_HOURS'],
-  ['own-proxy.paused', 'HOST_RATE_LIMITED'],
-  ['rate.', 'HOST_RATE_LIMITED'],
-  ['breaker.', 'CIRCUIT_OPEN'],
-  ['proxy.resting', 'NO_HEALTHY_PROXY'],
-  ['robots.unreachable', 'ROBOTS_UNREACHABLE'],
-];
-/** Rules that name their code: `retry:CONNECT_FAILED`, `own-fault:DISK_FULL`, `robots.no-way-out: NO_HEALTHY_PROXY`. */
-const NAMES_CODE = /^(?:retry|own-fault|robots\.no-way-out): ?([A-Z_]+)$/;
-
-function codeOf(rule: string): ErrorCode | null {
-  const named = NAMES_CODE.exec(rule)?.[1];
-  if (named !== undefined && named in ERRORS) return named as ErrorCode;
-  return RULE_CODES.find(([prefix]) => rule.startsWith(prefix))?.[1] ?? null;
-}
 
 /** What the sentence says the URLs of a host wait for; other codes wait for their next attempt. */
 const SENTENCES: Readonly<Partial<Record<ErrorCode, (host: string, at: string) => string>>> = {
@@ -52,22 +36,18 @@ const SENTENCES: Readonly<Partial<Record<ErrorCode, (host: string, at: string) =
 const otherwise = (code: ErrorCode) => (host: string, at: string) =>
   `The last attempt on ${host} ended with ${code}; the next one is made at ${at}.`;
 
-/** Rules whose code is also that of another cause. */
-const RULE_SENTENCES: Readonly<Record<string, (host: string, at: string) => string>> = {
-  'rate.crawl-delay': (host, at) =>
-    `The robots.txt of ${host} asks for a pause between requests (Crawl-delay); the next one is sent at ${at}.`,
-  'rate.min-delay': (host, at) =>
-    `The policy for ${host} asks for a pause between requests; the next one is sent at ${at}.`,
-  'rate.bucket': (host, at) =>
-    `The policy for ${host} sets a rate at which the next request is sent at ${at}.`,
-};
-
-const sentenceOf = (code: ErrorCode, rule: string | null, host: HostKey, until: number): string =>
-  (RULE_SENTENCES[rule ?? ''] ?? SENTENCES[code] ?? otherwise(code))(host, new Date(until).toISOString());
+function sentenceOf(code: ErrorCode, rule: string | null, host: HostKey, until: number): string {
+  const at = new Date(until).toISOString();
+  const read = rule === null ? null : readReason(rule);
+  const words = read === null ? undefined : reasonSpec(read.name).holdWords;
+  return words === undefined
+    ? (SENTENCES[code] ?? otherwise(code))(host, at)
+    : fillWords(words, { host: () => host, at: () => at });
+}
 
 /** Why the host is held, and until when. */
 export const holdSentence = ({ rule, until }: HostHold, host: HostKey): string =>
-  sentenceOf(codeOf(rule) ?? 'HOST_RATE_LIMITED', rule, host, until);
+  sentenceOf(codeOfReason(rule) ?? 'HOST_RATE_LIMITED', rule, host, until);
 
 /** What one entry of the store waits for; null when its URLs are under way or due. */
 function waitingOf(wait: TaskWait, now: number): Waiting | null {
@@ -78,7 +58,7 @@ function waitingOf(wait: TaskWait, now: number): Waiting | null {
   const until = Math.max(held, readyAt ?? 0);
   if (until <= now) return null;
   const rule = held >= (readyAt ?? 0) ? (hold?.rule ?? wait.rule) : wait.rule;
-  const code = (rule === null ? null : codeOf(rule)) ?? 'HOST_RATE_LIMITED';
+  const code = (rule === null ? null : codeOfReason(rule)) ?? 'HOST_RATE_LIMITED';
   return { host, code, message: sentenceOf(code, rule, host, until), until, tasks };
 }
 

@@ -132,7 +132,7 @@ describe('a URL whose host is held', () => {
   });
 
   it('is told of another hold, once', () => {
-    const hold = { rule: 'rate.retry-after', until: now + 1_000 };
+    const hold = { rule: 'rate.retry-after', until: now + 1_000 } as const;
     expect(waits({ hold })).toEqual([
       DUE,
       'shop.test asked to wait until 2026-01-01T01:01:01.000Z. [rate.retry-after]',
@@ -149,7 +149,7 @@ describe('a URL whose host is held', () => {
 });
 
 it('tells at which limit the job had stopped', () => {
-  const stopped = { ...job, stopReason: 'budget.pages' };
+  const stopped = { ...job, stopReason: 'budget.pages' } as const;
   expect(told({ state: 'skipped', rule: 'budget.pages' }, { job: stopped }).slice(1)).toEqual([
     'It was skipped. The job had reached its limit of 30 pages (`maxPages`). [budget.pages]',
     'The job stopped at its limit of 30 pages. [budget.pages]',

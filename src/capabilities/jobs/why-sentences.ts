@@ -3,6 +3,7 @@ import type { Attempt } from '../../core/model/attempt.ts';
 import { creditsOf } from '../../core/model/credits.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Page, PageRecord } from '../../core/model/page.ts';
+import { isReasonOf } from '../../core/model/reasons.ts';
 import type { FoundBy, LedgerEntry } from '../../core/model/task.ts';
 import type { HostView } from '../../core/ports/host-view.ts';
 import type { BreakerState, FoundTask } from '../../core/ports/store.ts';
@@ -122,7 +123,8 @@ function hostSentences({ host, job, now }: WhyFacts): string[] {
   if (host === null) return [];
   const { breaker, hold } = host.state;
   const isHeldByBreaker = breaker.phase !== 'closed' && job.options.page.proxy?.url == null;
-  const isHeld = hold !== undefined && hold.until > now && !hold.rule.startsWith('breaker.');
+  const isHeld =
+    hold !== undefined && hold.until > now && !isReasonOf(hold.rule, 'breaker.open', 'breaker.probe');
   return [
     ...(isHeld ? [`${holdSentence(hold, host.key)} [${hold.rule}]`] : []),
     ...(isHeldByBreaker ? [breakerSentence(breaker, host.key, now)] : []),

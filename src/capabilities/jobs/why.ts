@@ -3,6 +3,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { LedgerEntry, TaskState } from '../../core/model/task.ts';
+import type { TaskReason } from '../../core/model/task-reasons.ts';
 import type { HostStore, JobStore } from '../../core/ports/store.ts';
 import { type CanonicalUrl, createCanonicalizer, parseSeed } from '../../crawl/frontier/canonical.ts';
 import { compileScope } from '../../crawl/frontier/scope.ts';
@@ -77,7 +78,7 @@ async function unseen(store: WhyStore, job: Job, found: CanonicalUrl): Promise<W
 }
 
 /** The rule that would keep the URL out of the job; null when none would. */
-async function ruleAgainst(store: WhyStore, job: Job, found: CanonicalUrl): Promise<string | null> {
+async function ruleAgainst(store: WhyStore, job: Job, found: CanonicalUrl): Promise<TaskReason | null> {
   const { scope, page } = job.options;
   if (job.kind === 'crawl' || job.kind === 'map') {
     const candidate = { url: found.url, hostKey: found.hostKey, depth: 1, isNofollow: false } as const;

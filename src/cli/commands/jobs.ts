@@ -4,6 +4,7 @@ import type { JobView } from '../../capabilities/views/job-view.ts';
 import { ERRORS } from '../../core/errors/registry.ts';
 import { microcreditsOf } from '../../core/model/credits.ts';
 import { type Budgets, JOB_STATUSES, type Job } from '../../core/model/job.ts';
+import { isReasonOf } from '../../core/model/reasons.ts';
 import { type LedgerEntry, TASK_STATES, type TaskState } from '../../core/model/task.ts';
 import { describeBytes, describeCount, describeMs, describeTime } from '../../lib/human-units.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
@@ -202,7 +203,7 @@ function describe(screen: Screen, job: JobView): string {
 function urlLine(entry: LedgerEntry): string {
   const { state, depth, url, rule, errorCode } = entry;
   const codes = [errorCode, rule].filter((part) => part !== null).join(' ');
-  const isGeneral = rule === null || rule.startsWith('attempt.');
+  const isGeneral = rule === null || isReasonOf(rule, 'attempt');
   const sentence =
     errorCode !== null && isGeneral ? ERRORS[errorCode].meaning : ruleSentence(rule, entry, null);
   const why = codes === '' ? '' : `  ${sentence ?? ''} [${codes}]`;

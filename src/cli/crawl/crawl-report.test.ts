@@ -123,7 +123,7 @@ describe('the report of a crawl', () => {
 
   it('names the interruption unless a budget was the reason', () => {
     expect(reportOf({ ...facts, isInterrupted: true }).stopReason).toBe('interrupted');
-    const stopped = { ...job, stopReason: 'budget.pages' };
+    const stopped = { ...job, stopReason: 'budget.pages' } as const;
     expect(reportOf({ ...facts, job: stopped, isInterrupted: true }).stopReason).toBe('budget.pages');
   });
 
@@ -134,7 +134,7 @@ describe('the report of a crawl', () => {
     ['budget.browser', 'Stopped at --max-browser-time 70ms; continue with --resume --max-browser-time TIME.'],
     ['budget.proxy', 'Stopped at --max-proxy-bytes 80; continue with --resume --max-proxy-bytes N.'],
     [null, null],
-  ])('says after %s which flag goes on: %s', (stopReason, stopMessage) => {
+  ] as const)('says after %s which flag goes on: %s', (stopReason, stopMessage) => {
     expect(reportOf({ ...facts, job: { ...job, stopReason } }).stopMessage).toBe(stopMessage);
   });
 

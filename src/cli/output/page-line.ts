@@ -2,6 +2,7 @@ import type { Artifact } from '../../capabilities/jobs/artifact.ts';
 import { type PageResult, pageErrorOf } from '../../capabilities/jobs/page-result.ts';
 import { failureMessage } from '../../capabilities/jobs/scrape-outcome.ts';
 import type { Page, PageRecord, RenderedRecord } from '../../core/model/page.ts';
+import { isReasonOf } from '../../core/model/reasons.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import { defined } from '../../lib/defined.ts';
 import { type WrittenArtifact, type WrittenArtifacts, writeBytes } from './output-files.ts';
@@ -108,7 +109,7 @@ export function failedPageOf(entry: LedgerEntry, sourceUrl = entry.url) {
 
 /** Pages of failed tasks are stored when an attempt was made; the rule says that. */
 export function hasPage(entry: LedgerEntry): boolean {
-  return entry.kind === 'page' && entry.rule?.startsWith('attempt.') === true;
+  return entry.kind === 'page' && isReasonOf(entry.rule, 'attempt');
 }
 
 /** The line of a page that a server has fetched; its pictures, documents and answers are written to files. */

@@ -1,6 +1,7 @@
 import type { PluginPart } from '../config/plugin-part.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import type { IdentityKind } from './identity.ts';
+import type { AttemptReason } from './reasons.ts';
 
 /** The engines that send requests to hosts; `replay` reads an archive instead. */
 export const WEB_ENGINES = ['http', 'browser', 'flaresolverr', 'stealth', 'firecrawl'] as const;
@@ -39,7 +40,7 @@ export interface Attempt {
   /** A solver service was allowed to help. */
   readonly hasSolver?: boolean;
   /** Why this attempt was made this way. */
-  readonly reason: string;
+  readonly reason: AttemptReason;
   readonly outcome: OutcomeKind;
   /** What decided the outcome, when it is not plainly ok. */
   readonly evidence?: string;

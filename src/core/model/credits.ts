@@ -1,4 +1,5 @@
 import type { Budgets, Job } from './job.ts';
+import type { StopReason } from './task-reasons.ts';
 
 /** How many make a credit; stores and prices count in these, so that no sum is ever rounded. */
 const MICROCREDITS = 1_000_000;
@@ -26,7 +27,7 @@ const DAY_MS = 86_400_000;
 export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 
 /** The reason of a job that was stopped because its account could not pay for another page. */
-export const CREDITS_EXHAUSTED = 'credits.exhausted';
+export const CREDITS_EXHAUSTED = 'credits.exhausted' satisfies StopReason;
 
 /** What budgets are compared with. */
 interface Spending {
@@ -38,7 +39,7 @@ interface Spending {
 export function spentBudget(
   { counters, microcredits }: Spending,
   budgets: Omit<Budgets, 'maxDurationMs'>,
-): string | null {
+): StopReason | null {
   const { pages, failed, bytes, browserMs, proxyBytes } = counters;
   const reaches = (spent: number, most: number | null | undefined) => most != null && spent >= most;
   // What a job has not used at all stops it under no limit.

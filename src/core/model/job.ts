@@ -7,6 +7,7 @@ import type { PlainPageOptions } from './plain-options.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
 import type { RetainedKind, RetentionAges } from './retention.ts';
+import type { StopReason } from './task-reasons.ts';
 
 export const JOB_KINDS = ['scrape', 'batch', 'crawl', 'map'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -230,7 +231,7 @@ export interface Job extends Omit<NewJob, 'sources' | 'run'> {
   readonly createdAt: number;
   readonly status: JobStatus;
   /** Why it ended early, e.g. `budget.pages` or `login-walls`. */
-  readonly stopReason: string | null;
+  readonly stopReason: StopReason | null;
   /** What its attempts have cost. */
   readonly microcredits: number;
   readonly counters: JobCounters;

@@ -5,6 +5,7 @@ import { microcreditsOf } from './credits.ts';
 import { traitsOf } from './engine-traits.ts';
 import type { PageOptions } from './job.ts';
 import { PROXY_TIERS, type ProxyTier } from './proxy.ts';
+import type { AttemptReason } from './reasons.ts';
 
 /** What attempts cost, in whole microcredits. */
 export interface PriceTable {
@@ -98,4 +99,4 @@ export function dearestPrice(
 /** Whether the failure is on this side: then the whole task costs nothing. */
 export const isOurs = (code: keyof typeof ERRORS): boolean => (ERRORS[code] as ErrorSpec).isOurs === true;
 
-const isFree = (reason: string) => reason === 'cache.hit';
+const isFree = (reason: AttemptReason) => reason === 'cache.hit';

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from './attempt.ts';
 import type { HostKey, JobId, JobSeq, TaskId, UrlKey } from './ids.ts';
+import type { TaskReason } from './task-reasons.ts';
 
 /**
  * A task is one URL of one job. It is *open* while `ready`, `waiting` or `claimed`, and ends exactly once.
@@ -33,12 +34,6 @@ export type TaskKind = (typeof TASK_KINDS)[number];
 export const FOUND_BY = ['seed', 'link', 'sitemap', 'redirect', 'canonical', 'robots'] as const;
 export type FoundBy = (typeof FOUND_BY)[number];
 
-/**
- * Rules that speak of the way to a URL and not of the URL: when another way leads there that they do not object to,
- * the task becomes ready after all.
- */
-export const PROVISIONAL_RULES: ReadonlySet<string> = new Set(['scope.depth', 'scope.nofollow']);
-
 /** A URL on its way into the frontier. `ready` ones will be fetched, the others are only remembered with their rule. */
 export interface NewTask {
   readonly kind: TaskKind;
@@ -50,7 +45,7 @@ export interface NewTask {
   readonly foundOn: TaskId | null;
   readonly state: 'ready' | 'skipped' | 'denied';
   /** The rule that decided, e.g. `scope.exclude:/admin/`. Null for ready tasks. */
-  readonly rule: string | null;
+  readonly rule: TaskReason | null;
 }
 
 /** A claimed task as its host's owner sees it. */

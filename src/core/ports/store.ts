@@ -14,6 +14,7 @@ import type {
 } from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob, Pace } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
+import type { LedgerReason, StopReason } from '../model/reasons.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { Turns } from '../model/turns.ts';
 import type { AccountDeletionStore } from './account-deletion-store.ts';
@@ -119,13 +120,12 @@ export interface JobStore extends StoredPageStore {
    * `finishedAt` when nothing is claimed any more. Null when there is no such job; a job that has ended is
    * returned as it is. `stopReason` is kept with the job, for jobs that the program cancels by itself.
    */
-  cancelJob(id: JobId, stopReason?: string): Promise<Job | null>;
+  cancelJob(id: JobId, stopReason?: StopReason): Promise<Job | null>;
   /**
-   * Skips ready and waiting tasks with the reason as their rule, and remembers it as `stopReason`, as a spent budget does;
-   * claimed tasks go on. Null when there is no such job; one that has ended, was cancelled or was stopped before is
-   * returned as it is.
+   * Skips ready and waiting tasks by the reason, and keeps it as `stopReason`, as a spent budget does; claimed tasks go on.
+   * Null when there is no such job; one that has ended, was cancelled or was stopped before is returned as it is.
    */
-  stopJob(id: JobId, reason: string): Promise<Job | null>;
+  stopJob(id: JobId, reason: StopReason): Promise<Job | null>;
   /**
    * Makes cancelled tasks, and tasks skipped by a spent budget, by log-in walls or by the reason the job was stopped for,
    * ready again, without interruptions; with new budgets and pace where given. A `retryJob` in between changes nothing in that.
@@ -376,10 +376,10 @@ export interface Completion {
 }
 
 export type TaskEnd =
-  | { readonly state: 'done' | 'skipped' | 'denied'; readonly rule: string | null }
-  | { readonly state: 'failed'; readonly rule: string | null; readonly errorCode: ErrorCode }
+  | { readonly state: 'done' | 'skipped' | 'denied'; readonly rule: LedgerReason | null }
+  | { readonly state: 'failed'; readonly rule: LedgerReason | null; readonly errorCode: ErrorCode }
   /** A retry of the same URL from `readyAt` on. */
-  | { readonly state: 'waiting'; readonly readyAt: number; readonly rule: string | null }
+  | { readonly state: 'waiting'; readonly readyAt: number; readonly rule: LedgerReason | null }
   /** The task is given back without an attempt. */
   | { readonly state: 'ready' }
   /** Goes on at another host, where a redirect led. */

@@ -1,4 +1,5 @@
 import type { HostKey } from '../model/ids.ts';
+import type { Reason } from '../model/reasons.ts';
 import type { TaskState } from '../model/task.ts';
 
 /** Open tasks of one job on one host that are in the same state, and of waiting ones those with the same rule. */
@@ -18,7 +19,7 @@ export interface TaskWait {
 
 /** Why no request may be sent to a host for a while. */
 export interface HostHold {
-  readonly rule: string;
+  readonly rule: Reason;
   /** When requests may be sent again, as far as is known now. The host may be offered earlier, to look again. */
   readonly until: number;
 }

@@ -1,7 +1,8 @@
 import type { PageOptions } from '../../core/model/job.ts';
+import type { ScopeReason } from '../../core/model/task-reasons.ts';
 
 /** The rule of URLs that would end the session of the job. */
-export const LOG_OUT_RULE = 'scope.log-out';
+export const LOG_OUT_RULE: ScopeReason = 'scope.log-out';
 
 const LONGEST_TEXT = 40;
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['cookie', 'authorization']);

@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { Scope } from '../../core/model/job.ts';
 import type { FoundBy, TaskKind } from '../../core/model/task.ts';
+import type { ScopeReason } from '../../core/model/task-reasons.ts';
 import { compileDomains } from './domain-scope.ts';
 import type { Steps } from './linear-search.ts';
 import {
@@ -30,7 +31,9 @@ export interface ScopeCandidate {
  * `scope.exclude:<pattern>`, `scope.include` (none of them matched), `scope.trap:<which>`, or `scope.pattern-cost`
  * when matching the patterns against this URL would take more steps than one URL may cost.
  */
-export type ScopeDecision = { readonly inScope: true } | { readonly inScope: false; readonly rule: string };
+export type ScopeDecision =
+  | { readonly inScope: true }
+  | { readonly inScope: false; readonly rule: ScopeReason };
 
 /**
  * Whether a URL belongs to the job; the first rule that says no decides.
@@ -63,7 +66,7 @@ const SHOWN_PROBLEMS = 10;
 const MAX_LISTED_PROBLEMS = 100;
 
 const IN_SCOPE: ScopeDecision = { inScope: true };
-const out = (rule: string): ScopeDecision => ({ inScope: false, rule });
+const out = (rule: ScopeReason): ScopeDecision => ({ inScope: false, rule });
 const OUT_BY_DEPTH = out('scope.depth');
 const OUT_BY_NOFOLLOW = out('scope.nofollow');
 const OUT_BY_DOMAIN = out('scope.domain');

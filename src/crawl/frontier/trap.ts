@@ -1,7 +1,5 @@
+import type { TrapName } from '../../core/model/reason-spec.ts';
 import { pathOf } from './pattern.ts';
-
-/** Ways in which a site makes URLs without end. */
-type TrapName = 'url-length' | 'path-depth' | 'repeated-segment';
 
 const MAX_URL_CHARS = 2_048;
 const MAX_SEGMENTS = 30;

@@ -194,7 +194,13 @@ describe('a page that arrived', () => {
   it('counts browser time and bytes through proxies', async () => {
     const running = await runningOf();
     const costOf = async (engine: 'http' | 'browser', proxyTier: string | null) => {
-      const method = { engine, proxyTier, identity: 'bot', hasSolver: false, reason: 'x' } as const;
+      const method = {
+        engine,
+        proxyTier,
+        identity: 'bot',
+        hasSolver: false,
+        reason: 'plan.cheapest',
+      } as const;
       const parts = { reader: here, lease: LEASE, method, now: () => T0 };
       const read = await readAttempt(taskOf(), running, arrived(), parts);
       return finishTask(taskOf(), running, read, httpNext(read.attempt), LEASE, () => 0.5, 60_000).completion

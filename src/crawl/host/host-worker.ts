@@ -1,5 +1,6 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostId, HostKey, Incarnation, JobId } from '../../core/model/ids.ts';
+import type { StopReason } from '../../core/model/task-reasons.ts';
 import { levelOfError } from '../../core/observe/logger.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { Queue } from '../../core/ports/queue.ts';
@@ -128,7 +129,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     if (heldJobs.length > 0) bus.publish('job.changed', { jobs: heldJobs, finished: [] });
   }
 
-  async function stopJob(id: JobId, reason: string): Promise<void> {
+  async function stopJob(id: JobId, reason: StopReason): Promise<void> {
     const job = await store.stopJob(id, reason);
     if (job === null) return;
     traceJobEnd(job);

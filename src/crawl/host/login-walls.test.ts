@@ -25,7 +25,7 @@ it('counts pages in a row, host by host', () => {
   expect(count(B, WALL, 'login-wall')).toBe(false);
   expect(count(A, DONE, 'ok')).toBe(false);
   expect(count(A, WALL, 'login-wall')).toBe(false);
-  expect(count(A, { state: 'failed', rule: 'x', errorCode: 'HTTP_ERROR' }, 'error')).toBe(false);
+  expect(count(A, { state: 'failed', rule: 'scope.noindex', errorCode: 'HTTP_ERROR' }, 'error')).toBe(false);
   expect(count(A, WALL, 'login-wall')).toBe(true);
   expect(count(B, LOGIN_REQUIRED_END, 'ok')).toBe(true);
 });

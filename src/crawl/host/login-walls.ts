@@ -2,12 +2,13 @@ import type { Attempt } from '../../core/model/attempt.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Task } from '../../core/model/task.ts';
+import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { TaskEnd } from '../../core/ports/store.ts';
 import { isLoginUrl } from '../../fetch/classify/page-phrases.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 
 /** The reason of a job that was stopped because its pages ask to log in. */
-export const LOGIN_WALLS = 'login-walls';
+export const LOGIN_WALLS: StopReason = 'login-walls';
 
 /** With a session the pages are meant to be open; without one a menu of an account may lead to some in a row. */
 const MOST_WITH_SESSION = 5;

@@ -4,6 +4,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { EngineName } from '../../core/model/attempt.ts';
 import { traitsOf } from '../../core/model/engine-traits.ts';
 import type { PageOptions, ProxyOptions } from '../../core/model/job.ts';
+import type { PlanReason } from '../../core/model/plan-reasons.ts';
 import type { Consent, HostPolicy } from '../../core/model/policy.ts';
 import type { Task } from '../../core/model/task.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
@@ -149,7 +150,7 @@ function ladderPolicy(policy: HostPolicy, { job }: RunningJob): LadderPolicy {
 }
 
 /** The attempt that is recorded when none was made, with the reason. */
-function untried(reason: string, { request }: LadderInput): AttemptStep {
+function untried(reason: PlanReason, { request }: LadderInput): AttemptStep {
   const engine = request.engine === 'auto' ? 'http' : request.engine;
   const identity = request.identity ?? 'bot';
   return {

@@ -38,7 +38,7 @@ export function robotsEnd(task: Task, job: Job, robots: Robots, url: URL, now: n
 
 /** The end of a task whose robots.txt could not be requested because the job's own proxy failed. */
 export function proxyRouteEnd(task: Task, job: Job, errorCode: ErrorCode, now: number): TaskEnd {
-  const rule = `robots.no-way-out: ${errorCode}`;
+  const rule = `robots.no-way-out: ${errorCode}` as const;
   const canWait = job.kind !== 'scrape' && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
   return canWait
     ? { state: 'waiting', readyAt: now + PROXY_PAUSE_MS, rule }
@@ -56,7 +56,7 @@ export function noRouteEnd(
   until: number | null,
   now: number,
 ): TaskRefusal {
-  const rule = `robots.no-way-out: ${code}`;
+  const rule = `robots.no-way-out: ${code}` as const;
   // A scrape waits as well: the process that answers its caller tells until when.
   const canWait = until !== null && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
   if (canWait) return { end: { state: 'waiting', readyAt: Math.ceil(until), rule } };
@@ -99,7 +99,7 @@ export function siteEnd(task: Task, robots: Robots, { canonical, isInScope }: Ru
       },
     ];
   });
-  const rule = declared ? `site.sitemaps:${robots.sitemaps.length}` : 'site.no-sitemap-declared';
+  const rule = declared ? (`site.sitemaps:${robots.sitemaps.length}` as const) : 'site.no-sitemap-declared';
   // The task itself is no result of the job.
   return { end: { state: 'skipped', rule }, discovered };
 }

@@ -1,4 +1,5 @@
 import type { JobId } from '../../core/model/ids.ts';
+import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Metrics } from '../../core/observe/metrics.ts';
 import type { Store } from '../../core/ports/store.ts';
@@ -41,5 +42,5 @@ export interface SliceOptions extends SliceParts {
   /** The store has said that the lease is lost. */
   readonly onLeaseLost: () => void;
   /** Ends the tasks of a job that have not begun, and publishes the change. */
-  readonly stopJob: (id: JobId, reason: string) => Promise<void>;
+  readonly stopJob: (id: JobId, reason: StopReason) => Promise<void>;
 }

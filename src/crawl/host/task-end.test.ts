@@ -31,7 +31,7 @@ function end({ errorCode, ...result }: AttemptResult, { made, most } = FIRST) {
     ...last,
     outcome: 'error',
     statusCode: 500,
-    reason: '',
+    reason: 'plan.none',
     ms: 0,
     bytes: 0,
     at: '',

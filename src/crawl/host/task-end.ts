@@ -36,7 +36,7 @@ export function endAfter(
   if (errorCode === null) {
     return { state: 'done', rule: result.outcome === 'ok' ? null : `outcome.${result.outcome}` };
   }
-  const rule = next.missingConsents === undefined ? `attempt.${result.outcome}` : next.reason;
+  const rule = next.missingConsents === undefined ? (`attempt.${result.outcome}` as const) : next.reason;
   return { state: 'failed', rule, errorCode };
 }
 
@@ -128,7 +128,7 @@ export function endAfterDeaths(
   now: number,
 ): EndWithoutResponse {
   const attempt = failedAttempt(unplannedMethod(task, running), 'WORKER_DIED', DEATHS_MESSAGE, now);
-  const rule = `interruptions:${task.interruptions}`;
+  const rule = `interruptions:${task.interruptions}` as const;
   return withoutResponse(task, lease, { state: 'failed', rule, errorCode: 'WORKER_DIED' }, attempt, now);
 }
 

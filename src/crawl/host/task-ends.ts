@@ -1,6 +1,7 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
 import type { Task } from '../../core/model/task.ts';
+import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Metrics } from '../../core/observe/metrics.ts';
 import { logCompleted, logFailed } from '../../core/observe/task-log.ts';
@@ -67,7 +68,7 @@ export interface TaskEndsParts {
   /** Nothing but unexpected errors comes. */
   readonly onManyFaults: () => void;
   /** Ends the tasks of the job that have not begun, with the reason. */
-  readonly stopJob: (id: JobId, reason: string) => Promise<void>;
+  readonly stopJob: (id: JobId, reason: StopReason) => Promise<void>;
 }
 
 /** Unexpected errors of a host in a row, without one task that ended as planned, before the host is left alone. */

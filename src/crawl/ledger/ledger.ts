@@ -1,7 +1,8 @@
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { TaskId } from '../../core/model/ids.ts';
 import type { PriceTable } from '../../core/model/prices.ts';
-import { type NewTask, PROVISIONAL_RULES } from '../../core/model/task.ts';
+import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
+import type { NewTask } from '../../core/model/task.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Metrics } from '../../core/observe/metrics.ts';
 import { PUT_TO_COMMIT_MS } from '../../core/ports/blobs.ts';
@@ -55,7 +56,7 @@ export interface LedgerOptions {
 }
 
 /** The store's decision about the URL is final: it need not be sent again. */
-const isSettled = ({ rule }: NewTask) => rule === null || !PROVISIONAL_RULES.has(rule);
+const isSettled = ({ rule }: NewTask) => rule === null || !PROVISIONAL_REASONS.has(rule);
 
 function givenBack({ used: _used, microcredits: _microcredits, ...completion }: Completion): Completion {
   return { ...completion, end: { state: 'ready' }, bytes: 0, page: null, discovered: [] };

@@ -4,6 +4,7 @@ import { traitsOf } from '../../core/model/engine-traits.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { AllowedHours, Consent, HostPolicy } from '../../core/model/policy.ts';
 import type { ProxyTier } from '../../core/model/proxy.ts';
+import type { TaskReason } from '../../core/model/task-reasons.ts';
 import type { OptOut } from '../../core/ports/opt-out-store.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 
@@ -41,7 +42,7 @@ export interface Policies {
   /** Never fails: a host that nothing names has the default. */
   policyFor(host: HostKey): HostPolicy;
   /** The rule that keeps this host from being fetched at all; null when none does. */
-  denied(host: HostKey): { readonly rule: string } | null;
+  denied(host: HostKey): { readonly rule: TaskReason } | null;
   withOptOuts(optOuts: readonly OptOut[]): Policies;
 }
 
@@ -81,7 +82,7 @@ export function buildPolicies(file: PolicyFile, optOuts: readonly OptOut[] = [])
   const patternOf = ({ host }: OptOut) => hostPattern(host) ?? host.toLowerCase();
   const optedOut = new Set(optOuts.filter(({ minDelayMs }) => minDelayMs === null).map(patternOf));
   const slowed = new Map(optOuts.map((optOut) => [patternOf(optOut), optOut.minDelayMs ?? 0]));
-  const merged = new BoundedMap<HostKey, { policy: HostPolicy; denied: { rule: string } | null }>(
+  const merged = new BoundedMap<HostKey, { policy: HostPolicy; denied: { rule: TaskReason } | null }>(
     MAX_KEPT_HOSTS,
   );
 
@@ -93,7 +94,7 @@ export function buildPolicies(file: PolicyFile, optOuts: readonly OptOut[] = [])
     });
   }
 
-  function deniedBy(policy: HostPolicy, patterns: readonly string[]): { rule: string } | null {
+  function deniedBy(policy: HostPolicy, patterns: readonly string[]): { rule: TaskReason } | null {
     const optOut = patterns.findLast((pattern) => optedOut.has(pattern));
     if (optOut !== undefined) return { rule: `opt-out:${optOut}` };
     const listed = patterns.findLast((pattern) => denyList.has(pattern));

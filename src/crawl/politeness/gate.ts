@@ -1,3 +1,4 @@
+import type { HoldReason } from '../../core/model/hold-reasons.ts';
 import type { HostPolicy } from '../../core/model/policy.ts';
 import type { HostState } from '../../core/ports/store.ts';
 import { onCall, probeAt } from './breaker.ts';
@@ -22,20 +23,10 @@ export interface GateInput {
  */
 export type GateDecision =
   | { readonly kind: 'go'; readonly state: HostState }
-  | { readonly kind: 'wait' | 'hold'; readonly until: number; readonly reason: GateRule };
-
-export type GateRule =
-  | 'hours.closed'
-  | 'rate.retry-after'
-  | 'breaker.open'
-  | 'breaker.probe'
-  | 'concurrency.host'
-  | 'rate.crawl-delay'
-  | 'rate.min-delay'
-  | 'rate.bucket';
+  | { readonly kind: 'wait' | 'hold'; readonly until: number; readonly reason: HoldReason };
 
 interface GateCheck {
-  readonly rule: GateRule;
+  readonly rule: HoldReason;
   readonly kind: 'wait' | 'hold';
   /** From when on this check has no objection; a time not after now: it has none. */
   readonly from: (state: HostState, policy: HostPolicy, input: GateInput) => number;

@@ -178,7 +178,7 @@ describe('a host that was never asked', () => {
 });
 
 describe('the state that an owner leaves', () => {
-  const hold = { rule: 'breaker.open', until: T0 + 60_000 };
+  const hold = { rule: 'breaker.open', until: T0 + 60_000 } as const;
   const released = (state: HostState, how: Partial<Parameters<typeof stateAtRelease>[1]> = {}) =>
     stateAtRelease(state, { hold: null, faultHoldUntil: 0, hasWorked: true, ...how });
 

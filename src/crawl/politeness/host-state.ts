@@ -48,7 +48,7 @@ export function stateAtRelease(
   },
 ): HostState {
   if (how.faultHoldUntil > 0) {
-    const hold = { rule: 'own-fault:INTERNAL', until: Math.ceil(how.faultHoldUntil) };
+    const hold: HostHold = { rule: 'own-fault:INTERNAL', until: Math.ceil(how.faultHoldUntil) };
     return { ...state, faults: earlier + 1, hold };
   }
   const kept = how.hold === null ? state : { ...state, hold: how.hold };

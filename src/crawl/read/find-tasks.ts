@@ -1,5 +1,6 @@
 import type { UrlKey } from '../../core/model/ids.ts';
-import { type FoundBy, type NewTask, PROVISIONAL_RULES, type TaskKind } from '../../core/model/task.ts';
+import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
+import type { FoundBy, NewTask, TaskKind } from '../../core/model/task.ts';
 import type { Extracted } from '../../extract/scan/extract-page.ts';
 import { type Canonicalizer, type CanonicalUrl, createCanonicalizer } from '../frontier/canonical.ts';
 import { isLoggedIn, LOG_OUT_RULE, logsOut } from '../frontier/log-out.ts';
@@ -52,7 +53,7 @@ export function findTasks(
   if (response.statusCode >= 400) return { tasks, duplicateOf: null };
   const { reported, reportedProvisionally, seenLinks } = rules;
   const report = (found: NewTask) => {
-    const isProvisional = found.rule !== null && PROVISIONAL_RULES.has(found.rule);
+    const isProvisional = found.rule !== null && PROVISIONAL_REASONS.has(found.rule);
     if (isProvisional && reportedProvisionally.has(found.urlKey)) return;
     (isProvisional ? reportedProvisionally : reported).add(found.urlKey);
     tasks.push(found);
@@ -122,7 +123,7 @@ export function judged(
   // The next pages would be those of a visitor who is not logged in.
   const isLogOut =
     rules.isLoggedIn && decision.inScope && how.kind === 'page' && logsOut(found.url, linkText);
-  const reason = isLogOut ? LOG_OUT_RULE : trap === null ? null : `scope.trap:${trap}`;
+  const reason = isLogOut ? LOG_OUT_RULE : trap === null ? null : (`scope.trap:${trap}` as const);
   const rule = decision.inScope ? (reason ?? (isListed ? 'map.listed' : null)) : decision.rule;
   return {
     kind: how.kind,

@@ -37,7 +37,7 @@ const VERDICTS = [
   { state: 'skipped', rule: 'scope.depth' },
   { state: 'skipped', rule: 'scope.nofollow' },
   { state: 'skipped', rule: 'scope.exclude:/x' },
-  { state: 'denied', rule: 'deny-list' },
+  { state: 'denied', rule: 'policy.allow-list' },
 ] as const;
 
 const link = fc.record({ path: fc.nat(5), verdict: fc.constantFrom(...VERDICTS), depth: fc.nat(9) });

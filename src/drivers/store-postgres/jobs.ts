@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { spentBudget } from '../../core/model/credits.ts';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
+import { UNDONE_BY_RESUME } from '../../core/model/reasons.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import { creditsExhausted } from '../store-rows/credit-rows.ts';
 import {
@@ -149,7 +150,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
                rule = CASE WHEN o.state = 'skipped' THEN NULL ELSE t.rule END
              FROM (
                SELECT id, state FROM tasks WHERE job_seq = $1
-                 AND (state = 'cancelled' OR (state = 'skipped' AND (rule LIKE 'budget.%' OR rule IN ('login-walls', $2))))
+                 AND (state = 'cancelled' OR (state = 'skipped' AND (rule = ANY($3) OR rule = $2)))
              ) o WHERE t.id = o.id RETURNING o.state
            ), counted AS (
              SELECT count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
@@ -158,7 +159,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
              UPDATE jobs j SET open = j.open + c.cancelled + c.skipped, cancelled = j.cancelled - c.cancelled,
                skipped = j.skipped - c.skipped FROM counted c WHERE j.seq = $1
            ) SELECT cancelled + skipped AS n FROM counted`,
-          [row.seq, row.stop_reason ?? ''],
+          [row.seq, row.stop_reason ?? '', UNDONE_BY_RESUME],
         );
         if (reopened?.n === 0 && row.status !== 'cancelled') return job;
         if (reopened?.n !== 0) await requirePaid(query, job);

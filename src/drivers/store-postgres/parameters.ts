@@ -1,5 +1,6 @@
 import type { HostKey } from '../../core/model/ids.ts';
-import { type NewTask, PROVISIONAL_RULES } from '../../core/model/task.ts';
+import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
+import type { NewTask } from '../../core/model/task.ts';
 
 /**
  * PostgreSQL stores no U+0000 in text, and no half of a surrogate pair. A page may hold either and must not keep a
@@ -29,7 +30,7 @@ function storable(_key: string, value: unknown): unknown {
   );
 }
 
-export const PROVISIONAL: readonly string[] = [...PROVISIONAL_RULES];
+export const PROVISIONAL: readonly string[] = [...PROVISIONAL_REASONS];
 
 /** New tasks as `add_tasks` reads them. */
 interface FoundTasks {

@@ -96,9 +96,9 @@ async function act(
 function endOf(state: (typeof ENDS)[number], now: number, toHost: string): TaskEnd {
   if (state === 'done') return DONE;
   if (state === 'failed') return FAILED;
-  if (state === 'waiting') return { state, readyAt: now + 3, rule: 'retry' };
+  if (state === 'waiting') return { state, readyAt: now + 3, rule: 'retry:CONNECT_FAILED' };
   if (state === 'moved') return { state, atUrl: `https://${toHost}/`, hostKey: toHost as HostKey, hops: 1 };
-  return state === 'ready' ? { state } : { state, rule: 'duplicate' };
+  return state === 'ready' ? { state } : { state, rule: 'duplicate.redirect' };
 }
 
 it('whatever many processes do at once, counters are exact, no work is forgotten and no claim is without owner', async () => {

@@ -17,6 +17,7 @@ import type {
 import type { Job, JobKind, JobOptions, JobStatus } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../core/model/task.ts';
+import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';
 import type { HostView } from '../../core/ports/host-view.ts';
 import type { OptOut } from '../../core/ports/opt-out-store.ts';
@@ -54,7 +55,7 @@ export function jobOf(row: Row): Job {
     accountId: text(row.account_id) as AccountId,
     kind: text(row.kind) as JobKind,
     status: text(row.status) as JobStatus,
-    stopReason: maybeText(row.stop_reason),
+    stopReason: maybeText(row.stop_reason) as StopReason | null,
     keyId: maybeText(row.key_id) as KeyId | null,
     microcredits: Number(row.microcredits),
     reserveMicrocredits: Number(row.reserve_microcredits),

@@ -1,6 +1,7 @@
 import { spentBudget } from '../../core/model/credits.ts';
 import type { JobId, JobSeq } from '../../core/model/ids.ts';
 import type { JobOptions } from '../../core/model/job.ts';
+import type { StopReason } from '../../core/model/task-reasons.ts';
 import { returnHold } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
@@ -32,7 +33,7 @@ export function settleJob(database: SqliteDatabase, tally: JobTally, now: number
 }
 
 /** The budget that the job has spent; null when there is none, or when the job is stopping or has nothing open. */
-function spentBudgetOf(job: SqliteRow): string | null {
+function spentBudgetOf(job: SqliteRow): StopReason | null {
   if (job.stop_reason !== null || job.status === 'cancelled' || Number(job.open) === 0) return null;
   const counters = {
     pages: Number(job.pages),
@@ -51,7 +52,7 @@ function spentBudgetOf(job: SqliteRow): string | null {
 }
 
 /** Removes the tasks that are not under way from the job, with the reason as the deciding rule of each URL. */
-export function stopJob(database: SqliteDatabase, seq: JobSeq, reason: string, now: number): void {
+export function stopJob(database: SqliteDatabase, seq: JobSeq, reason: StopReason, now: number): void {
   const dropped = dropOpen(database, seq, 'skipped', reason, now);
   database.run(
     'UPDATE jobs SET stop_reason = ?, open = open - ?, skipped = skipped + ? WHERE seq = ?',

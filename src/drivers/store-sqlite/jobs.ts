@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { spentBudget } from '../../core/model/credits.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
+import { UNDONE_BY_RESUME } from '../../core/model/reasons.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import {
   DELETED_ACCOUNT,
@@ -204,8 +205,9 @@ export function createSqliteJobStore(
       );
       const skipped = database.run(
         `UPDATE tasks SET state = 'ready', rule = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
-         WHERE job_seq = ? AND state = 'skipped' AND (rule LIKE 'budget.%' OR rule IN ('login-walls', ?))`,
+         WHERE job_seq = ? AND state = 'skipped' AND (rule IN (SELECT value FROM json_each(?)) OR rule = ?)`,
         seq,
+        JSON.stringify(UNDONE_BY_RESUME),
         row.stop_reason ?? '',
       );
       if (cancelled + skipped === 0 && row.status !== 'cancelled') return job;

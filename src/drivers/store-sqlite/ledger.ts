@@ -1,6 +1,7 @@
 import type { HostId, HostKey, Incarnation, JobSeq, TaskId } from '../../core/model/ids.ts';
 import type { JobKind } from '../../core/model/job.ts';
 import type { NewPage } from '../../core/model/page.ts';
+import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { Completion, LeaseRef, LedgerStore } from '../../core/ports/store.ts';
 import { charge } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
@@ -13,7 +14,7 @@ import { createUsageTally } from './usage.ts';
 
 interface LedgerJob extends JobRef {
   readonly isCancelled: boolean;
-  readonly stopReason: string | null;
+  readonly stopReason: StopReason | null;
 }
 
 export function createSqliteLedgerStore(
@@ -111,7 +112,7 @@ function readJob(database: SqliteDatabase, seq: JobSeq): LedgerJob | null {
   );
   if (row === undefined) return null;
   const isCancelled = row.status === 'cancelled';
-  const stopReason = row.stop_reason as string | null;
+  const stopReason = row.stop_reason as StopReason | null;
   const intake = isCancelled ? 'cancelled' : stopReason === null ? 'open' : { stopReason };
   return {
     seq,

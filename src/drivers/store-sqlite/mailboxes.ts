@@ -1,6 +1,8 @@
 import type { HostId, HostKey, JobSeq, TaskId } from '../../core/model/ids.ts';
 import type { JobKind } from '../../core/model/job.ts';
-import { type NewTask, PROVISIONAL_RULES } from '../../core/model/task.ts';
+import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
+import type { NewTask } from '../../core/model/task.ts';
+import type { StopReason } from '../../core/model/task-reasons.ts';
 import { rankOf } from '../../core/model/turns.ts';
 import type { HostOffer } from '../../core/ports/store.ts';
 import { hostKeyFromRow, IDLE_RANK } from '../store-rows/rows.ts';
@@ -14,7 +16,7 @@ export interface JobRef {
   /** Tasks the job is known to have: bigger jobs wait longer. */
   readonly size: number;
   /** What becomes of ready tasks: a cancelled or stopped job takes none. */
-  readonly intake: 'open' | 'cancelled' | { readonly stopReason: string };
+  readonly intake: 'open' | 'cancelled' | { readonly stopReason: StopReason };
 }
 
 /** The hosts' mailboxes: finds or makes hosts, puts tasks into them, and remembers whom to wake. */
@@ -29,7 +31,7 @@ export interface Mailboxes {
 }
 
 const MOST_CACHED_HOSTS = 50_000;
-const OVERTURNED_RULES = JSON.stringify([...PROVISIONAL_RULES]);
+const OVERTURNED_RULES = JSON.stringify([...PROVISIONAL_REASONS]);
 
 /**
  * `ids` outlives the transaction: committed host rows are never deleted, so their ids stay right. The ids of rows that

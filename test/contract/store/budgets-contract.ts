@@ -64,8 +64,8 @@ export function budgetsContract(holds: Claim<TimedStore>): void {
     const { id } = await createJob(store, urlsOn('a.test', 6), { budgets: { maxPages: 2 } });
     const { lease, tasks } = await take(store, 'a.test');
     expect(tasks).toHaveLength(2);
-    const denied = completion(lease, at(tasks, 0), { state: 'denied', rule: 'robots' });
-    const skipped = completion(lease, at(tasks, 1), { state: 'skipped', rule: 'duplicate' });
+    const denied = completion(lease, at(tasks, 0), { state: 'denied', rule: 'robots: disallow: /' });
+    const skipped = completion(lease, at(tasks, 1), { state: 'skipped', rule: 'duplicate.redirect' });
     await store.commit([denied, skipped], T0);
     expect(await job(store, id)).toMatchObject({ status: 'running', stopReason: null });
     expect(await claim(store, lease)).toHaveLength(2);
@@ -188,7 +188,7 @@ export function budgetsContract(holds: Claim<TimedStore>): void {
     const { id } = await createJob(store, urlsOn('a.test', 4), { budgets: { maxBytes: 50 } });
     const { lease, tasks } = await take(store, 'a.test', 3);
     await store.commit([done(lease, at(tasks, 0))], T0);
-    const waiting = { state: 'waiting', readyAt: T0 + 9, rule: 'retry' } as const;
+    const waiting = { state: 'waiting', readyAt: T0 + 9, rule: 'retry:CONNECT_FAILED' } as const;
     await store.commit([completion(lease, at(tasks, 1), waiting)], T0 + 1);
     await expectExact(store, id);
     await store.releaseHost(lease, lease.state, T0 + 2, T0 + 2);

@@ -274,11 +274,16 @@ function completionOf(
     case 'failed':
       return completion(lease, task, FAILED, priced);
     case 'waiting':
-      return completion(lease, task, { state: 'waiting', readyAt: now, rule: 'retry' }, priced);
+      return completion(
+        lease,
+        task,
+        { state: 'waiting', readyAt: now, rule: 'retry:CONNECT_FAILED' },
+        priced,
+      );
     case 'ready':
       return completion(lease, task, { state: 'ready' }, { used: ATTEMPT });
     case 'denied':
-      return completion(lease, task, { state: 'denied', rule: 'robots' });
+      return completion(lease, task, { state: 'denied', rule: 'robots: disallow: /' });
     case 'refund': {
       const earlier = task.trace.reduce((sum, { microcredits = 0 }) => sum + microcredits, 0);
       const trace = [...task.trace, ATTEMPT].map((each) => ({ ...each, microcredits: 0 }));

@@ -156,7 +156,7 @@ export function creditsContract(holds: Claim<TimedStore>): void {
     await limit(store, 100);
     const { id } = await createJob(store, urlsOn('a.test', 1), { reserve: 100 });
     const { lease, tasks } = await take(store, 'a.test');
-    const waiting = { state: 'waiting', readyAt: T0, rule: 'retry' } as const;
+    const waiting = { state: 'waiting', readyAt: T0, rule: 'retry:CONNECT_FAILED' } as const;
     const first = { ...ATTEMPT, microcredits: 40 };
     const retried = { used: first, microcredits: 40, trace: [first] };
     await store.commit([completion(lease, at(tasks, 0), waiting, retried)], T0);

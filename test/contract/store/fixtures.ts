@@ -66,7 +66,7 @@ export const HOST_STATE: HostState = {
 export const ATTEMPT: Attempt = {
   engine: 'http',
   proxyTier: null,
-  reason: 'first try',
+  reason: 'plan.cheapest',
   outcome: 'error',
   evidence: 'closed after the head',
   errorCode: 'CONNECTION_RESET',
@@ -202,7 +202,7 @@ export function completion(
 }
 
 export const DONE: TaskEnd = { state: 'done', rule: null };
-export const FAILED: TaskEnd = { state: 'failed', rule: 'attempts', errorCode: 'CONNECT_FAILED' };
+export const FAILED: TaskEnd = { state: 'failed', rule: 'attempt.error', errorCode: 'CONNECT_FAILED' };
 
 export const done = (lease: LeaseRef, task: Task, discovered: readonly NewTask[] = []) =>
   completion(lease, task, DONE, { discovered });

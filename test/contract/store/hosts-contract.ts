@@ -134,7 +134,7 @@ export function hostsContract(holds: Claim<TimedStore>): void {
     const receipt = await store.commit(late, later);
     expect([...receipt.rejected].sort()).toEqual(tasks.map((each) => each.id).sort());
     expect(receipt).toMatchObject({ readyHosts: [], finishedJobs: [], stoppedJobs: [] });
-    const target = newTask('https://a.test/target', { state: 'skipped', rule: 'redirect' });
+    const target = newTask('https://a.test/target', { state: 'skipped', rule: 'duplicate.redirect' });
     expect(await store.reserveUrl(lost, at(tasks, 0).id, target, later)).toBe(false);
     await store.releaseHost(lost, HOST_STATE, later, later);
     await expectUnchanged();
@@ -223,7 +223,11 @@ export function hostsContract(holds: Claim<TimedStore>): void {
     const { lease, tasks } = await take(store, 'a.test');
     await store.commit(
       tasks.map((task, index) =>
-        completion(lease, task, { state: 'waiting', readyAt: T0 + 1_000 * (index + 1), rule: 'retry' }),
+        completion(lease, task, {
+          state: 'waiting',
+          readyAt: T0 + 1_000 * (index + 1),
+          rule: 'retry:CONNECT_FAILED',
+        }),
       ),
       T0,
     );
@@ -240,7 +244,7 @@ export function hostsContract(holds: Claim<TimedStore>): void {
   holds('wakes a host whose tasks all wait when new work comes', async (store) => {
     await createJob(store, ['https://a.test/1']);
     const { lease, tasks } = await take(store, 'a.test');
-    const end = { state: 'waiting', readyAt: T0 + 60_000, rule: 'retry' } as const;
+    const end = { state: 'waiting', readyAt: T0 + 60_000, rule: 'retry:CONNECT_FAILED' } as const;
     await store.commit([completion(lease, at(tasks, 0), end, { trace: [ATTEMPT] })], T0);
     await store.releaseHost(lease, HOST_STATE, T0, T0);
     await createJob(store, ['https://a.test/2'], { at: T0 + 5 });
@@ -257,7 +261,10 @@ export function hostsContract(holds: Claim<TimedStore>): void {
     await createJob(store, ['https://a.test/']);
     const { lease, tasks } = await take(store, 'a.test');
     const readyAt = T0 + LEASE_MS + 5_000;
-    await store.commit([completion(lease, at(tasks, 0), { state: 'waiting', readyAt, rule: 'retry' })], T0);
+    await store.commit(
+      [completion(lease, at(tasks, 0), { state: 'waiting', readyAt, rule: 'retry:CONNECT_FAILED' })],
+      T0,
+    );
     // The owner dies here. Its lease ends before the retry is due.
     expect(await acquire(store, 'a.test', 'two', T0 + LEASE_MS + 1)).toBeNull();
     expect(await acquire(store, 'a.test', 'two', readyAt)).toMatchObject({ isTakenOver: true });

@@ -117,7 +117,11 @@ export function interruptionsContract(holds: Claim<TimedStore>): void {
       [
         done(lease, taskAt(tasks, '/0')),
         completion(lease, taskAt(tasks, '/1'), { state: 'ready' }),
-        completion(lease, taskAt(tasks, '/2'), { state: 'waiting', readyAt: lifeOf(0) + 1, rule: 'retry' }),
+        completion(lease, taskAt(tasks, '/2'), {
+          state: 'waiting',
+          readyAt: lifeOf(0) + 1,
+          rule: 'retry:CONNECT_FAILED',
+        }),
       ],
       lifeOf(0),
     );

@@ -90,7 +90,7 @@ export function jobsContract(holds: Claim<TimedStore>): void {
     const { id } = await createJob(store, [
       'https://a.test/1',
       newTask('https://a.test/2', { state: 'skipped', rule: 'scope.exclude:/2' }),
-      newTask('https://b.test/3', { state: 'denied', rule: 'deny-list' }),
+      newTask('https://b.test/3', { state: 'denied', rule: 'policy.allow-list' }),
     ]);
     expect((await expectExact(store, id)).counters).toMatchObject({
       known: 3,
@@ -104,14 +104,14 @@ export function jobsContract(holds: Claim<TimedStore>): void {
     });
     expect(await entryOf(store, id, 'https://b.test/3')).toMatchObject({
       decision: 'denied',
-      rule: 'deny-list',
+      rule: 'policy.allow-list',
     });
     expect((await store.offerHosts(T0, 10)).map((offer) => offer.key)).toEqual(['a.test']);
   });
 
   holds('finishes a job without a ready task at once', async (store) => {
     const skipped = newTask('https://a.test/1', { state: 'skipped', rule: 'scope.depth' });
-    const denied = newTask('https://a.test/2', { state: 'denied', rule: 'deny-list' });
+    const denied = newTask('https://a.test/2', { state: 'denied', rule: 'policy.allow-list' });
     const endings = [
       [[], 'completed'],
       [[skipped], 'completed'],

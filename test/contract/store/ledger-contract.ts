@@ -45,12 +45,12 @@ export function ledgerContract(holds: Claim<TimedStore>): void {
   holds('keeps rule, error and trace of every end', async (store) => {
     const { id } = await createJob(store, urlsOn('a.test', 4));
     const { lease, tasks } = await take(store, 'a.test');
-    const trace = [ATTEMPT, { ...ATTEMPT, reason: 'again', outcome: 'ok' } as const];
+    const trace = [ATTEMPT, { ...ATTEMPT, reason: 'plan.remembered', outcome: 'ok' } as const];
     await store.commit(
       [
         completion(lease, at(tasks, 0), DONE, { trace }),
-        completion(lease, at(tasks, 1), { state: 'skipped', rule: 'noindex' }, { trace }),
-        completion(lease, at(tasks, 2), { state: 'denied', rule: 'robots:/private' }),
+        completion(lease, at(tasks, 1), { state: 'skipped', rule: 'scope.noindex' }, { trace }),
+        completion(lease, at(tasks, 2), { state: 'denied', rule: 'robots: disallow: /private' }),
         completion(lease, at(tasks, 3), FAILED, { trace: [ATTEMPT] }),
       ],
       T0 + 7,
@@ -58,9 +58,15 @@ export function ledgerContract(holds: Claim<TimedStore>): void {
     const finishedAt = new Date(T0 + 7).toISOString();
     expect(await ledger(store, id)).toMatchObject([
       { decision: 'fetched', rule: null, errorCode: null, attempts: trace, finishedAt },
-      { decision: 'skipped', rule: 'noindex', errorCode: null, attempts: trace, finishedAt },
-      { decision: 'denied', rule: 'robots:/private', errorCode: null, attempts: [], finishedAt },
-      { decision: 'failed', rule: 'attempts', errorCode: 'CONNECT_FAILED', attempts: [ATTEMPT], finishedAt },
+      { decision: 'skipped', rule: 'scope.noindex', errorCode: null, attempts: trace, finishedAt },
+      { decision: 'denied', rule: 'robots: disallow: /private', errorCode: null, attempts: [], finishedAt },
+      {
+        decision: 'failed',
+        rule: 'attempt.error',
+        errorCode: 'CONNECT_FAILED',
+        attempts: [ATTEMPT],
+        finishedAt,
+      },
     ]);
     expect(await expectExact(store, id)).toMatchObject({ status: 'partially_completed' });
   });
@@ -72,7 +78,7 @@ export function ledgerContract(holds: Claim<TimedStore>): void {
       [
         completion(lease, at(tasks, 0), FAILED, { bytes: 7 }),
         completion(lease, at(tasks, 1), { state: 'ready' }, { bytes: 5 }),
-        completion(lease, at(tasks, 2), { state: 'skipped', rule: 'noindex' }, { bytes: 11 }),
+        completion(lease, at(tasks, 2), { state: 'skipped', rule: 'scope.noindex' }, { bytes: 11 }),
       ],
       T0,
     );
@@ -82,7 +88,7 @@ export function ledgerContract(holds: Claim<TimedStore>): void {
   holds('lets a task wait and hands it over with its trace', async (store) => {
     const { id } = await createJob(store, ['https://a.test/']);
     const { lease, tasks } = await take(store, 'a.test');
-    const end = { state: 'waiting', readyAt: T0 + 500, rule: 'retry 1 of 3' } as const;
+    const end = { state: 'waiting', readyAt: T0 + 500, rule: 'retry:CONNECT_FAILED' } as const;
     await store.commit([completion(lease, at(tasks, 0), end, { trace: [ATTEMPT] })], T0);
     expect((await expectExact(store, id)).counters).toMatchObject({ open: 1, claimed: 0 });
     const url = at(tasks, 0).url;
@@ -135,8 +141,8 @@ export function ledgerContract(holds: Claim<TimedStore>): void {
           foundOn(one, 'https://a.test/1'),
           foundOn(one, 'https://b.test/new'),
           foundOn(one, 'https://b.test/new', { depth: 9 }),
-          foundOn(one, 'https://c.test/no', { state: 'skipped', rule: 'scope.external' }),
-          foundOn(one, 'https://d.test/no', { state: 'denied', rule: 'deny-list' }),
+          foundOn(one, 'https://c.test/no', { state: 'skipped', rule: 'scope.domain' }),
+          foundOn(one, 'https://d.test/no', { state: 'denied', rule: 'policy.allow-list' }),
         ]),
         done(lease, two, [foundOn(two, 'https://b.test/new'), foundOn(two, 'https://c.test/no')]),
       ],
@@ -255,13 +261,13 @@ export function ledgerContract(holds: Claim<TimedStore>): void {
       foundBy: 'redirect',
       foundOn: one.id,
       state: 'skipped',
-      rule: 'redirect.target',
+      rule: 'duplicate.redirect',
     });
     expect(await store.reserveUrl(lease, one.id, target, T0)).toBe(true);
     expect(await store.reserveUrl(lease, one.id, target, T0)).toBe(true);
     expect(await store.reserveUrl(lease, two.id, { ...target, foundOn: two.id }, T0)).toBe(false);
     // A URL that is known already belongs to another task, but a task's own URL is its own.
-    const known = newTask(two.url, { foundBy: 'redirect', state: 'skipped', rule: 'redirect.target' });
+    const known = newTask(two.url, { foundBy: 'redirect', state: 'skipped', rule: 'duplicate.redirect' });
     expect(await store.reserveUrl(lease, one.id, known, T0)).toBe(false);
     expect(await store.reserveUrl(lease, two.id, known, T0)).toBe(true);
     await store.commit([done(lease, two, [foundOn(two, target.url)])], T0);
@@ -278,7 +284,7 @@ export function ledgerContract(holds: Claim<TimedStore>): void {
       foundBy: 'redirect',
       foundOn: task.id,
       state: 'skipped',
-      rule: 'redirect.target',
+      rule: 'duplicate.redirect',
     });
     expect(await store.reserveUrl(first.lease, task.id, target, T0)).toBe(true);
     await store.releaseHost(first.lease, first.lease.state, T0, T0);

@@ -249,7 +249,7 @@ export function ledgerViewContract(holds: Claim<TimedStore>): void {
     const states = await store.findLedgerStates(job.seq, keys, LIMIT_MS);
     expect(new Map(states.map(({ urlKey, ...state }) => [urlKey, state]))).toEqual(
       new Map([
-        [keys[0], { state: 'failed', rule: 'attempts', errorCode: 'CONNECT_FAILED', statusCode: 404 }],
+        [keys[0], { state: 'failed', rule: 'attempt.error', errorCode: 'CONNECT_FAILED', statusCode: 404 }],
         [keys[1], { state: 'claimed', rule: null, errorCode: null, statusCode: null }],
       ]),
     );

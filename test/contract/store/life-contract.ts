@@ -59,8 +59,8 @@ export function lifeContract(holds: Claim<TimedStore>): void {
     );
     const ended = await expectExact(store, id);
     expect(ended).toMatchObject({ stopReason: 'login-walls', status: 'failed' });
-    expect(await store.stopJob(id, 'another')).toEqual(ended);
-    expect(await store.stopJob(UNKNOWN, 'another')).toBeNull();
+    expect(await store.stopJob(id, 'login-walls')).toEqual(ended);
+    expect(await store.stopJob(UNKNOWN, 'login-walls')).toBeNull();
     // Only the failures that the caller names are tried again.
     await store.resumeJob(id, T0 + 7);
     await store.plain.retryJob(id, 'LOGIN_REQUIRED');
@@ -100,7 +100,7 @@ export function lifeContract(holds: Claim<TimedStore>): void {
     const found = foundOn(at(tasks, 3), 'https://c.test/found');
     await store.commit(
       [
-        completion(lease, at(tasks, 0), { state: 'waiting', readyAt, rule: 'retry' }),
+        completion(lease, at(tasks, 0), { state: 'waiting', readyAt, rule: 'retry:CONNECT_FAILED' }),
         completion(lease, at(tasks, 1), { state: 'ready' }),
         completion(lease, at(tasks, 2), moved),
         done(lease, at(tasks, 3), [found]),
@@ -206,7 +206,7 @@ export function lifeContract(holds: Claim<TimedStore>): void {
       [
         done(lease, at(tasks, 0)),
         completion(lease, failing, FAILED, { page, trace: [ATTEMPT, ATTEMPT] }),
-        completion(lease, at(tasks, 2), { state: 'denied', rule: 'robots' }),
+        completion(lease, at(tasks, 2), { state: 'denied', rule: 'robots: disallow: /' }),
       ],
       T0,
     );

@@ -95,7 +95,7 @@ export function optOutContract(holds: Claim<TimedStore>): void {
   holds('takes out waiting tasks as well', async (store) => {
     const { id } = await createJob(store, ['https://a.test/1', 'https://b.test/']);
     const { lease, tasks } = await take(store, 'a.test');
-    const end = { state: 'waiting', readyAt: T0 + 1_000, rule: 'retry' } as const;
+    const end = { state: 'waiting', readyAt: T0 + 1_000, rule: 'retry:CONNECT_FAILED' } as const;
     await store.commit([completion(lease, at(tasks, 0), end)], T0);
     await store.addOptOut(optOut('a.test'));
     expect((await expectExact(store, id)).counters).toMatchObject({ denied: 1, open: 1 });

@@ -46,7 +46,7 @@ export function ownClockContract(name: string, open: Open<Store>): void {
           expect(Math.abs(second.createdAt - first.createdAt)).toBeLessThan(HOUR_MS / 2);
           const tasks = await store.claimTasks(lease, 10, []);
           expect(tasks).toHaveLength(2);
-          const waiting = { state: 'waiting', readyAt: before, rule: 'retry' } as const;
+          const waiting = { state: 'waiting', readyAt: before, rule: 'retry:CONNECT_FAILED' } as const;
           const receipt = await store.commit([
             completion(lease, at(tasks, 0), DONE),
             completion(lease, at(tasks, 1), waiting),

@@ -61,7 +61,12 @@ export function propertiesContract(holds: Claim<TimedStore>): void {
           const { lease, tasks } = await take(store, host);
           for (const [index, task] of tasks.entries()) {
             const state = at(ends, index);
-            const end = state === 'failed' ? FAILED : state === 'done' ? DONE : { state, rule: 'a rule' };
+            const end =
+              state === 'failed'
+                ? FAILED
+                : state === 'done'
+                  ? DONE
+                  : { state, rule: 'scope.domain' as const };
             const receipt = await store.commit([completion(lease, task, end)], T0 + index);
             expect(receipt.finishedJobs).toEqual(index === ends.length - 1 ? [id] : []);
           }

@@ -137,7 +137,7 @@ export class StoreWorld {
   /** Some paths are never fetched: 7 is out of scope, 8 is denied. */
   #newTask(number: UrlNumber) {
     const state = number.path === 7 ? 'skipped' : number.path === 8 ? 'denied' : 'ready';
-    return newTask(this.#url(number), { state, rule: state === 'ready' ? null : `rule.${state}` });
+    return newTask(this.#url(number), { state, rule: state === 'ready' ? null : 'scope.domain' });
   }
 
   async #create(urls: readonly UrlNumber[], maxPages: number | null): Promise<void> {
@@ -275,7 +275,12 @@ function completionOf(
     case 'failed':
       return completion(lease, task, { state: 'failed', rule: null, errorCode: 'CONNECT_FAILED' }, changes);
     case 'waiting':
-      return completion(lease, task, { state: 'waiting', readyAt: now + 500, rule: 'retry' }, changes);
+      return completion(
+        lease,
+        task,
+        { state: 'waiting', readyAt: now + 500, rule: 'retry:CONNECT_FAILED' },
+        changes,
+      );
     case 'ready':
       return completion(lease, task, { state: 'ready' }, changes);
     case 'moved': {
@@ -284,7 +289,7 @@ function completionOf(
       return completion(lease, task, { state: 'moved', atUrl, hostKey, hops: task.hops + 1 }, changes);
     }
     default:
-      return completion(lease, task, { state: end, rule: end === 'done' ? null : `rule.${end}` }, changes);
+      return completion(lease, task, { state: end, rule: end === 'done' ? null : 'scope.domain' }, changes);
   }
 }
 

@@ -28,7 +28,7 @@ export function survivalContract(holds: Claim<TimedStore>): void {
     const cancelled = await createJob(store, urlsOn('b.test', 3));
     const { lease, tasks } = await take(store, 'a.test', 3);
     const [one, two] = [at(tasks, 0), at(tasks, 1)];
-    const waiting = { state: 'waiting', readyAt: T0 + 5, rule: 'retry' } as const;
+    const waiting = { state: 'waiting', readyAt: T0 + 5, rule: 'retry:CONNECT_FAILED' } as const;
     await store.commit(
       [
         done(lease, one, [foundOn(one, 'https://c.test/')]),

@@ -159,7 +159,10 @@ export function usageContract(holds: Claim<TimedStore>): void {
     const [first, second] = await claim(store, lease);
     if (first === undefined || second === undefined) throw new Error('Two tasks were expected.');
     const lost = { ...paid(lease, first, 5), lease: { ...lease, epoch: lease.epoch + 1 } };
-    await store.commit([lost, completion(lease, second, { state: 'denied', rule: 'robots' })], T0);
+    await store.commit(
+      [lost, completion(lease, second, { state: 'denied', rule: 'robots: disallow: /' })],
+      T0,
+    );
     expect(await usage(store, 'day')).toEqual([]);
     await drain(store, T0 + 1);
   });

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { JobId } from '../../../src/core/model/ids.ts';
+import type { LedgerReason } from '../../../src/core/model/reasons.ts';
 import type { Claim } from '../contract.ts';
 import { at, completion, createJob, HOST_STATE, job, own, T0, take, urlsOn } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 
 const HOUR_MS = 3_600_000;
-const HOLD = { rule: 'rate.retry-after', until: T0 + HOUR_MS };
+const HOLD = { rule: 'rate.retry-after', until: T0 + HOUR_MS } as const;
 
 /** The host is released until an hour from T0. */
 async function hold(store: TimedStore, host: string): Promise<void> {
@@ -28,7 +29,7 @@ export function waitsContract(holds: Claim<TimedStore>): void {
   holds('tells of waiting tasks by their rule and the first time, and of claimed ones', async (store) => {
     const { id } = await createJob(store, urlsOn('a.test', 6));
     const { lease, tasks } = await take(store, 'a.test', 5);
-    const waiting = (index: number, rule: string, readyAt: number) =>
+    const waiting = (index: number, rule: LedgerReason, readyAt: number) =>
       completion(lease, at(tasks, index), { state: 'waiting', readyAt, rule });
     await store.commit(
       [
@@ -50,7 +51,7 @@ export function waitsContract(holds: Claim<TimedStore>): void {
   holds('has nothing to tell of tasks that have ended, and of jobs that do not exist', async (store) => {
     const { id } = await createJob(store, ['https://a.test/']);
     const { lease, tasks } = await take(store, 'a.test');
-    await store.commit([completion(lease, at(tasks, 0), { state: 'skipped', rule: 'x' })], T0);
+    await store.commit([completion(lease, at(tasks, 0), { state: 'skipped', rule: 'scope.domain' })], T0);
     expect(await store.listWaits(id)).toEqual([]);
     expect(await store.listWaits(randomUUID() as string as JobId)).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import * as z from 'zod/mini';
+import type { BUDGET_REASONS } from '../../api/choices.ts';
 import { api } from '../../api/client.ts';
 import type { Job } from '../../api/types.ts';
 import { Button } from '../../kit/button.tsx';
@@ -21,7 +22,7 @@ interface LimitWords {
 }
 
 /** The limit that stopped a job, by its `stopReason`. */
-const LIMITS: Readonly<Record<string, LimitWords>> = {
+const LIMITS: Readonly<Record<(typeof BUDGET_REASONS)[number], LimitWords>> = {
   'budget.pages': {
     field: 'maxPages',
     label: 'Pages of the whole job',
@@ -60,9 +61,12 @@ const LIMITS: Readonly<Record<string, LimitWords>> = {
   },
 };
 
+const wordsOf = (stopReason: string | null): LimitWords | undefined =>
+  Object.hasOwn(LIMITS, stopReason ?? '') ? LIMITS[stopReason as keyof typeof LIMITS] : undefined;
+
 /** Whether a job can go on only with a higher limit. */
 export const needsLimit = ({ stopReason }: Pick<Job, 'stopReason'>): boolean =>
-  LIMITS[stopReason ?? ''] !== undefined;
+  wordsOf(stopReason) !== undefined;
 
 const schema = z.object({
   limit: z.string().check(z.regex(/^\s*(\d+(\.\d+)?)?\s*$/, 'Enter a number, or nothing for no limit.')),
@@ -71,7 +75,7 @@ const schema = z.object({
 /** Asks for the limit with which a job that a limit has stopped goes on. */
 export function ResumeDialog({ job, onClose }: { readonly job: Job; readonly onClose: () => void }) {
   const client = useQueryClient();
-  const words = LIMITS[job.stopReason ?? ''];
+  const words = wordsOf(job.stopReason);
   const form = useServerForm({
     schema,
     defaultValues: { limit: suggestion(job) },

@@ -3,6 +3,7 @@ import type { Attempt } from '../../../core/model/attempt.ts';
 import { isDisguised } from '../../../core/model/engine-traits.ts';
 import type { HostMemory } from '../../../core/model/host-memory.ts';
 import type { IdentityKind } from '../../../core/model/identity.ts';
+import type { PlanReason } from '../../../core/model/plan-reasons.ts';
 import type { Consent } from '../../../core/model/policy.ts';
 import { chargedAttempts, errorCodeOf, evidenceOf, type MethodEvidence, wasRedirect } from '../outcome.ts';
 import { costOf, type FetchMethod, isSameMethod, raisedBy } from './fetch-method.ts';
@@ -42,13 +43,13 @@ export type LadderStep =
       readonly isProbe: boolean;
       /** The same method once more, after an accident: a pause may help. */
       readonly isRetry: boolean;
-      readonly reason: string;
+      readonly reason: PlanReason;
     })
   /** With a code: the task failed, or was never allowed. Without: the result of the last attempt stands. */
   | {
       readonly kind: 'stop';
       readonly code: ErrorCode | null;
-      readonly reason: string;
+      readonly reason: PlanReason;
       /** The consents of the operator that would have opened a further method; missing when none would. */
       readonly missingConsents?: readonly Consent[];
     };
@@ -184,7 +185,7 @@ function escalateAmong(
   if (next === undefined) return null;
   return attempt(
     next,
-    `plan.${needsScripts ? 'render' : 'escalate'}:${evidence}`,
+    needsScripts ? `plan.render:${evidence}` : `plan.escalate:${evidence}`,
     maySolve && can(next, 'captcha'),
   );
 }
@@ -204,12 +205,16 @@ function mostRaised(
   return best;
 }
 
-function attempt(method: FetchMethod, reason: string, hasSolver = false): LadderStep & { kind: 'attempt' } {
+function attempt(
+  method: FetchMethod,
+  reason: PlanReason,
+  hasSolver = false,
+): LadderStep & { kind: 'attempt' } {
   const { engine, proxyTier, identity } = method;
   return { kind: 'attempt', engine, proxyTier, identity, hasSolver, isProbe: false, isRetry: false, reason };
 }
 
-const stop = (code: ErrorCode | null, reason: string, missing: readonly Consent[] = []): LadderStep => ({
+const stop = (code: ErrorCode | null, reason: PlanReason, missing: readonly Consent[] = []): LadderStep => ({
   kind: 'stop',
   code,
   reason,

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../../core/errors/registry.ts';
 import type { EngineName } from '../../../core/model/attempt.ts';
 import { traitsOf } from '../../../core/model/engine-traits.ts';
 import type { IdentityKind } from '../../../core/model/identity.ts';
+import type { PlanReason } from '../../../core/model/plan-reasons.ts';
 import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
 import { PROXY_TIERS, type ProxyTier } from '../../../core/model/proxy.ts';
 import type { RenderWish } from '../../../core/model/render.ts';
@@ -73,7 +74,7 @@ export type LadderPolicy = Pick<HostPolicy, 'engines' | 'proxyTier' | 'maxProxyT
 /** Why no method is left. */
 export interface PlanRefusal {
   readonly code: ErrorCode;
-  readonly reason: string;
+  readonly reason: PlanReason;
   /** Consents that would open a method. */
   readonly withheld: readonly Consent[];
   /** Methods of engines that do not answer at the moment. */
@@ -169,12 +170,12 @@ function findMethods(request: LadderRequest, policy: LadderPolicy, installation:
 }
 
 /** Why a page has to wait for a process that runs one of the engines. */
-export const noWorkerReason = (engines: readonly EngineName[]): string =>
+export const noWorkerReason = (engines: readonly EngineName[]): PlanReason =>
   `plan.no-worker:${engines.join(',')}`;
 
 const ALL_CONSENTS: readonly Consent[] = ['robots', 'stealth', 'captcha', 'identity'];
 
-const refusal = (code: ErrorCode, reason: string, withheld: readonly Consent[] = []): PlanRefusal => ({
+const refusal = (code: ErrorCode, reason: PlanReason, withheld: readonly Consent[] = []): PlanRefusal => ({
   code,
   reason,
   withheld,
