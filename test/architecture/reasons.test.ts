@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { reasonsTable, withSection } from '../../scripts/docs.ts';
 import { adviceFor } from '../../src/capabilities/jobs/cause-advice.ts';
@@ -21,6 +23,14 @@ const WORDS = REASON_NAMES.filter((name) => !name.includes('.')).join('|');
 const NO_BUDGETS = { maxPages: null, maxBytes: null, maxDurationMs: null };
 const entry = { url: 'https://shop.test/x', depth: 3, foundOn: 'https://shop.test/' };
 
+/** The statements and schemas that stand in files of their own. */
+function readSql(): readonly { readonly path: string; readonly text: string }[] {
+  const root = fileURLToPath(new URL('../../src', import.meta.url));
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.sql'))
+    .map((path) => ({ path: path.split(sep).join('/'), text: readFileSync(join(root, path), 'utf8') }));
+}
+
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 /** A reason of the name, with a parameter where it needs one. */
 const exampleOf = (name: (typeof REASON_NAMES)[number]): string => {
@@ -38,14 +48,18 @@ describe('the registry of reasons', () => {
 
   it('has every reason that the SQL of the stores names', () => {
     const named = new RegExp(`'((?:${FAMILIES})\\.[a-z-]+|(?:${WORDS}))'`, 'g');
-    const found = sources
+    const found = [...sources, ...readSql()]
       .filter(({ path }) => path.startsWith('drivers/store-'))
+      // A list of the files of a schema names files.
+      .filter(({ path }) => !path.endsWith('/migrations.ts'))
       .flatMap(({ path, text }) =>
         [...text.matchAll(named)].map(([, reason = '']) => [path, reason] as const),
       );
     expect(found.length).toBeGreaterThan(3);
     expect(found.filter(([, reason]) => readReason(reason) === null)).toEqual([]);
-    expect(sources.filter(({ text }) => /\brule LIKE\b/.test(text)).map(({ path }) => path)).toEqual([]);
+    expect(
+      [...sources, ...readSql()].filter(({ text }) => /\brule LIKE\b/.test(text)).map(({ path }) => path),
+    ).toEqual([]);
   });
 
   it('is what reads a reason: no file looks at how one begins', () => {

@@ -12,8 +12,8 @@ import { type StopReason, TASK_REASONS, type TaskReason } from './task-reasons.t
 const REASONS = { ...TASK_REASONS, ...PLAN_REASONS, ...HOLD_REASONS };
 
 export type ReasonName = keyof typeof REASONS;
-/** A text that is a reason; every other text does not compile. */
 export type { StopReason };
+/** A text that is a reason; every other text does not compile. */
 export type Reason = TaskReason | PlanReason | HoldReason;
 /** What decided of a URL, as the ledger has it. */
 export type LedgerReason = TaskReason | PlanReason;
