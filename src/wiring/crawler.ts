@@ -2,6 +2,7 @@ import type { Vault } from '../capabilities/sessions/vault.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { JobId } from '../core/model/ids.ts';
 import type { Job } from '../core/model/job.ts';
+import { traitsOfKind } from '../core/model/job-kinds.ts';
 import type { Page } from '../core/model/page.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { Metrics } from '../core/observe/metrics.ts';
@@ -141,7 +142,8 @@ export function createCrawler(parts: CrawlerParts): Crawler {
    */
   function reportEnd(id: JobId, kept: readonly Completion[]): void {
     const { job, spans = null } = running.peek(id) ?? {};
-    const only = job?.kind === 'scrape' ? kept.find(({ jobSeq }) => jobSeq === job.seq) : undefined;
+    const isOne = job !== undefined && traitsOfKind(job.kind).isSinglePage;
+    const only = isOne ? kept.find(({ jobSeq }) => jobSeq === job.seq) : undefined;
     if (job !== undefined && only !== undefined && spans === null) {
       const status = only.end.state === 'failed' || only.end.state === 'denied' ? 'failed' : 'completed';
       metrics.jobEnded({ ...job, status, finishedAt: now() });

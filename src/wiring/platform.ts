@@ -21,7 +21,6 @@ import { makeFolder, tightenFolder } from '../core/config/private-files.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { withVaultKeys } from '../core/config/vault-keys.ts';
 import type { Page } from '../core/model/page.ts';
-import { openStoreClock } from '../core/model/store-clock.ts';
 import type { WaitingWork } from '../core/observe/metrics/sources.ts';
 import type { Bus, KnownProcess } from '../core/ports/bus.ts';
 import type { Files } from '../core/ports/files.ts';
@@ -68,6 +67,7 @@ import { openScheduledBackups } from './scheduled-backups.ts';
 import { shareProcesses } from './share-processes.ts';
 import { shareProxyFigures } from './share-proxy-figures.ts';
 import { SHIPPED_POLICY } from './shipped-policy.ts';
+import { openStoreClock } from './store-clock.ts';
 
 /** One process of Scrapifie: the whole of it, or the part that its role names. */
 export interface Platform {

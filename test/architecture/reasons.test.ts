@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reasonsTable, withSection } from '../../scripts/docs.ts';
 import { adviceFor } from '../../src/capabilities/jobs/cause-advice.ts';
@@ -13,7 +11,7 @@ import {
   UNDONE_BY_RESUME,
 } from '../../src/core/model/reasons.ts';
 import { planSentence } from '../../src/crawl/plan/ladder/plan-words.ts';
-import { readSources } from './sources.ts';
+import { readSources, readSqlFiles } from './sources.ts';
 
 const REGISTRY = /^core\/model\/(?:task|plan|hold)-reasons\.ts$/;
 const sources = readSources().filter(({ path }) => !REGISTRY.test(path));
@@ -22,14 +20,6 @@ const FAMILIES = [...new Set(REASON_NAMES.flatMap((name) => name.split('.').slic
 const WORDS = REASON_NAMES.filter((name) => !name.includes('.')).join('|');
 const NO_BUDGETS = { maxPages: null, maxBytes: null, maxDurationMs: null };
 const entry = { url: 'https://shop.test/x', depth: 3, foundOn: 'https://shop.test/' };
-
-/** The statements and schemas that stand in files of their own. */
-function readSql(): readonly { readonly path: string; readonly text: string }[] {
-  const root = fileURLToPath(new URL('../../src', import.meta.url));
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.sql'))
-    .map((path) => ({ path: path.split(sep).join('/'), text: readFileSync(join(root, path), 'utf8') }));
-}
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 /** A reason of the name, with a parameter where it needs one. */
@@ -48,7 +38,7 @@ describe('the registry of reasons', () => {
 
   it('has every reason that the SQL of the stores names', () => {
     const named = new RegExp(`'((?:${FAMILIES})\\.[a-z-]+|(?:${WORDS}))'`, 'g');
-    const found = [...sources, ...readSql()]
+    const found = [...sources, ...readSqlFiles()]
       .filter(({ path }) => path.startsWith('drivers/store-'))
       // A list of the files of a schema names files.
       .filter(({ path }) => !path.endsWith('/migrations.ts'))
@@ -58,7 +48,9 @@ describe('the registry of reasons', () => {
     expect(found.length).toBeGreaterThan(3);
     expect(found.filter(([, reason]) => readReason(reason) === null)).toEqual([]);
     expect(
-      [...sources, ...readSql()].filter(({ text }) => /\brule LIKE\b/.test(text)).map(({ path }) => path),
+      [...sources, ...readSqlFiles()]
+        .filter(({ text }) => /\brule LIKE\b/.test(text))
+        .map(({ path }) => path),
     ).toEqual([]);
   });
 

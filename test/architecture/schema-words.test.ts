@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { NO_HASH } from '../../src/core/model/audit-chain.ts';
 import { READER_OPTIONS } from '../../src/core/model/derived.ts';
-import { JOB_KINDS, JOB_STATUSES } from '../../src/core/model/job.ts';
+import { JOB_STATUSES } from '../../src/core/model/job.ts';
+import { JOB_KINDS } from '../../src/core/model/job-kinds.ts';
 import { RUN_STATUSES } from '../../src/core/model/schedule.ts';
 import { FOUND_BY, TASK_KINDS, TASK_STATES } from '../../src/core/model/task.ts';
 import { DELIVERY_STATES } from '../../src/core/ports/webhook-store.ts';

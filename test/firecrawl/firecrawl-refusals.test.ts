@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AccountId, JobId } from '../../src/core/model/ids.ts';
 import { newKey, newSecret } from '../../src/capabilities/accounts/api-key.ts';
+import type { AccountId, JobId } from '../../src/core/model/ids.ts';
 import { type FirecrawlWorld, openFirecrawlWorld } from './firecrawl-world.ts';
 
 let world: FirecrawlWorld;

@@ -1,5 +1,6 @@
 import { ERRORS } from '../../core/errors/registry.ts';
 import type { Job } from '../../core/model/job.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import type { SitePage } from '../../core/ports/site-store.ts';
 import { ruleSentence, stopSentence } from '../jobs/rule-words.ts';
@@ -66,7 +67,7 @@ export function incompleteness(job: Job): Absence | null {
 
 /** Whether both crawls look for pages in the same way, so that what one finds the other would find; null when they do. */
 export function scopeDifference(one: Job, other: Job): Absence | null {
-  if (one.kind !== 'crawl' || other.kind !== 'crawl')
+  if (!traitsOfKind(one.kind).isOfSite || !traitsOfKind(other.kind).isOfSite)
     return unknown('not-requested', 'It is not among the URLs of the job, which follows no links.');
   const startsOf = ({ seeds }: Job): string => JSON.stringify([...seeds].sort());
   const isSame =

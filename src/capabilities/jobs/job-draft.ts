@@ -2,7 +2,8 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { microcreditsOf } from '../../core/model/credits.ts';
 import { isDisguised } from '../../core/model/engine-traits.ts';
 import type { HostKey } from '../../core/model/ids.ts';
-import type { Budgets, JobKind, JobOptions, PageOptions, Scope } from '../../core/model/job.ts';
+import type { Budgets, JobOptions, PageOptions, Scope } from '../../core/model/job.ts';
+import type { JobKind } from '../../core/model/job-kinds.ts';
 import type { Consent } from '../../core/model/policy.ts';
 import type { NewTask, TaskKind } from '../../core/model/task.ts';
 import {
@@ -14,7 +15,7 @@ import {
 import { compileScope } from '../../crawl/frontier/scope.ts';
 import { derivedOptionsOf } from './derived-fields.ts';
 import { type FieldProblem, listed } from './invalid-request.ts';
-import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
+import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { pageOptionsOf } from './page-request.ts';
 import { retentionAgesOf } from './retention-fields.ts';
 import { routeFrom } from './route-fields.ts';
@@ -198,11 +199,6 @@ export function draftMap(request: MapRequest, consents: Consents, operator: Oper
       ...(scope.sitemap === 'skip' ? [] : siteTasks(seeds, canonical)),
     ],
   };
-}
-
-export function draftOf({ kind, request }: JobRequest, ...how: [Consents, OperatorOptions?]): JobDraft {
-  if (kind === 'scrape') return draftScrape(request, ...how);
-  return kind === 'batch' ? draftBatch(request, ...how) : draftCrawl(request, ...how);
 }
 
 const budgetsOf = ({

@@ -4,6 +4,7 @@ import type { Attempt } from '../../core/model/attempt.ts';
 import { creditsOf } from '../../core/model/credits.ts';
 import type { JobId, TaskId } from '../../core/model/ids.ts';
 import type { Format, Job, JobOptions } from '../../core/model/job.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { Page } from '../../core/model/page.ts';
 import { isReasonOf } from '../../core/model/reasons.ts';
 import type { LedgerEntry, TaskState } from '../../core/model/task.ts';
@@ -135,7 +136,7 @@ type SourceOf = (url: string) => string;
 
 export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, blobs: Blobs): JobReader {
   async function sourceOf(job: Job): Promise<SourceOf> {
-    if (job.kind === 'scrape') return (url) => job.seeds[0] ?? url;
+    if (traitsOfKind(job.kind).isSinglePage) return (url) => job.seeds[0] ?? url;
     const sources = job.options.hasSources === true ? await store.getSources(job.id) : {};
     return (url) => sources[url] ?? url;
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MOST_CREDITS } from '../../core/model/credits.ts';
 import type { Format } from '../../core/model/job.ts';
+import type { JobKind } from '../../core/model/job-kinds.ts';
 import { derivedFields } from './derived-fields.ts';
 import { pageFields } from './page-options.ts';
 import { checkPage } from './page-request.ts';
@@ -274,8 +275,16 @@ export type BatchRequest = z.output<typeof batchRequestSchema>;
 export type CrawlRequest = z.output<typeof crawlRequestSchema>;
 export type MapRequest = z.output<typeof mapRequestSchema>;
 
+/** What a request of each kind of job is. */
+export const JOB_REQUESTS = {
+  scrape: scrapeRequestSchema,
+  batch: batchRequestSchema,
+  crawl: crawlRequestSchema,
+  map: mapRequestSchema,
+} as const satisfies Readonly<Record<JobKind, z.ZodObject>>;
+
+export type RequestOf<Kind extends JobKind> = z.output<(typeof JOB_REQUESTS)[Kind]>;
 /** A request with its kind, where jobs of several kinds are taken. */
-export type JobRequest =
-  | { readonly kind: 'scrape'; readonly request: ScrapeRequest }
-  | { readonly kind: 'batch'; readonly request: BatchRequest }
-  | { readonly kind: 'crawl'; readonly request: CrawlRequest };
+export type JobRequest<Kind extends JobKind = JobKind> = {
+  [Each in Kind]: { readonly kind: Each; readonly request: RequestOf<Each> };
+}[Kind];

@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, HostKey, JobId, WebhookId } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, NewJob, Pace, PageOptions } from '../../core/model/job.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import { rankOf } from '../../core/model/turns.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { Bus } from '../../core/ports/bus.ts';
@@ -13,17 +14,10 @@ import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
 import { createAccountIntake } from './account-intake.ts';
+import { draftOf } from './drafts.ts';
 import { requireLedger } from './expired.ts';
 import type { Given } from './given.ts';
-import {
-  type Consents,
-  draftBatch,
-  draftCrawl,
-  draftMap,
-  draftOf,
-  draftScrape,
-  type JobDraft,
-} from './job-draft.ts';
+import { type Consents, draftMap, draftScrape, type JobDraft } from './job-draft.ts';
 import { createJobIds, isJobId } from './job-id.ts';
 import { type JobListQuery, listJobs } from './job-list.ts';
 import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
@@ -68,6 +62,8 @@ export interface JobsDeps {
  */
 export interface Jobs {
   newId(): JobId;
+  /** Starts a job of any kind. */
+  start(job: JobRequest, account: AccountId, given?: Given): Promise<Job>;
   scrape(request: ScrapeRequest, account: AccountId, given?: Given): Promise<Job>;
   batch(request: BatchRequest, account: AccountId, given?: Given): Promise<Job>;
   crawl(request: CrawlRequest, account: AccountId, given?: Given): Promise<Job>;
@@ -232,7 +228,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     accepting.add(id);
     try {
       // The caller is answered when the page is committed, and that commit syncs the job as well.
-      const job = await accept(draft, account, { ...given, id }, draft.kind === 'scrape');
+      const job = await accept(draft, account, { ...given, id }, traitsOfKind(draft.kind).isSinglePage);
       if (job.finishedAt !== null) wait.stop();
       else if (job.heldUntil !== undefined) wait.look();
     } catch (error) {
@@ -258,7 +254,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     if (outcome === 'ended') return;
     if (typeof outcome === 'object') throw hopelessError(outcome, jobId, now());
     if (outcome !== 'timeout') throw stoppedWaiting(outcome, jobId);
-    if (kind !== 'scrape') throw notReady(jobId, timeoutMs);
+    if (!traitsOfKind(kind).isSinglePage) throw notReady(jobId, timeoutMs);
     const entry = (await store.listTasks({ jobId, limit: 1 })).items[0];
     // The wait is a moment longer than the limit of the caller.
     throw notReady(jobId, Math.min(timeoutMs, options.page.timeoutMs), entry?.attempts);
@@ -283,22 +279,23 @@ export function createJobs(deps: JobsDeps): Jobs {
     return job;
   }
 
+  async function start(job: JobRequest, account: AccountId, given: Given = {}): Promise<Job> {
+    const draft = possible(draftOf(job, consents, given.operator));
+    const { ifModified = false, webhook } = job.request as Partial<CrawlRequest>;
+    const refreshes = ifModified ? await lastCrawl(store, account, draft.seeds) : null;
+    const options = refreshes === null ? draft.options : { ...draft.options, refreshes };
+    return accept({ ...draft, options }, account, withWebhook(given, defined({ webhook })));
+  }
+
   return {
     newId,
     read,
     get,
-    scrape: async (request, account, given = {}) =>
-      accept(possible(draftScrape(request, consents, given.operator)), account, withWebhook(given, request)),
-    batch: async (request, account, given = {}) =>
-      accept(possible(draftBatch(request, consents, given.operator)), account, withWebhook(given, request)),
-    async crawl(request, account, given = {}) {
-      const draft = possible(draftCrawl(request, consents, given.operator));
-      const refreshes = request.ifModified ? await lastCrawl(store, account, draft.seeds) : null;
-      const options = refreshes === null ? draft.options : { ...draft.options, refreshes };
-      return accept({ ...draft, options }, account, withWebhook(given, request));
-    },
-    map: async (request, account, given = {}) =>
-      accept(possible(draftMap(request, consents, given.operator)), account, given),
+    start,
+    scrape: (request, ...how) => start({ kind: 'scrape', request }, ...how),
+    batch: (request, ...how) => start({ kind: 'batch', request }, ...how),
+    crawl: (request, ...how) => start({ kind: 'crawl', request }, ...how),
+    map: (request, ...how) => start({ kind: 'map', request }, ...how),
     async verify(job, account, given = {}) {
       const { options } = possible(draftOf(job, consents, given.operator));
       await requireAccess({ ...options, credentials: given.credentials ?? 'use' }, account);

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { pluginPart } from '../../core/config/plugin-part.ts';
 import { ENGINE_NAMES } from '../../core/model/attempt.ts';
 import type { Format } from '../../core/model/job.ts';
-import type { PageOption, RequestKind } from '../../core/model/page-option.ts';
+import { type JobKind, kindsWith } from '../../core/model/job-kinds.ts';
+import type { PageOption } from '../../core/model/page-option.ts';
 import { PLAIN_PAGE_OPTIONS, PLAIN_RENDER_OPTIONS } from '../../core/model/plain-options.ts';
 import { deviceOptions } from './device-fields.ts';
 import { extractField } from './extract-fields.ts';
@@ -27,7 +28,7 @@ export const READ_FORMATS = [
 export const FORMATS = [...READ_FORMATS, 'screenshot', 'pdf', 'xhr'] as const satisfies readonly Format[];
 export const ENGINES = ['auto', ...ENGINE_NAMES] as const;
 
-const KEEPS_PAGES = ['scrape', 'batch', 'crawl'] as const;
+const KEEPS_PAGES = kindsWith({ isListOfUrls: false });
 const formatsField = (standard: readonly Format[]) =>
   z
     .array(z.enum(FORMATS))
@@ -305,9 +306,9 @@ export const PAGE_OPTIONS = {
 } as const satisfies Readonly<Record<string, PageOption>>;
 
 export type PageOptionName = keyof typeof PAGE_OPTIONS;
-type RequestsOf<Option> = Option extends { readonly requests: readonly (infer Kind)[] } ? Kind : RequestKind;
+type RequestsOf<Option> = Option extends { readonly requests: readonly (infer Kind)[] } ? Kind : JobKind;
 /** The schemas of the fields of a page in requests of this kind. */
-export type PageFields<Kind extends RequestKind> = {
+export type PageFields<Kind extends JobKind> = {
   [Name in PageOptionName as Kind extends RequestsOf<(typeof PAGE_OPTIONS)[Name]>
     ? Name
     : never]: (typeof PAGE_OPTIONS)[Name]['schema'];
@@ -321,7 +322,7 @@ export const storedPlace = (name: PageOptionName): string =>
   pageOption(name).stored ?? (name in PLAIN_RENDER_OPTIONS ? `render.${name}` : name);
 
 /** The fields of a page in a request, with the formats that are kept unless others are asked for. */
-export function pageFields<Kind extends RequestKind>(
+export function pageFields<Kind extends JobKind>(
   kind: Kind,
   standard: readonly Format[] = [],
 ): PageFields<Kind> {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PartOptions } from '../../core/model/extraction.ts';
+import { kindsWith } from '../../core/model/job-kinds.ts';
 import type { PageOption } from '../../core/model/page-option.ts';
 import { PDF_LIMITS } from '../../extract/documents/document-limits.ts';
 import { compileSelector } from '../../extract/rules/css/compile-selector.ts';
@@ -29,7 +30,7 @@ function selectorProblem(selector: string): string | null {
   }
 }
 
-const KEEPS_PAGES = ['scrape', 'batch', 'crawl'] as const;
+const KEEPS_PAGES = kindsWith({ isListOfUrls: false });
 
 /** The options that say how much of a page is read, and which part of it its `text`, `markdown`, `content` and `html` are of. */
 export const partOptions = {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Format } from '../../core/model/job.ts';
+import { kindsWith } from '../../core/model/job-kinds.ts';
 import { keptOptions, type PageOption } from '../../core/model/page-option.ts';
 import { PLAIN_RENDER_OPTIONS } from '../../core/model/plain-options.ts';
 import type { RenderAction, RenderWish } from '../../core/model/render.ts';
@@ -109,7 +110,7 @@ export const renderOptions = {
   },
   screenshot: {
     schema: screenshot,
-    requests: ['scrape', 'batch', 'crawl'],
+    requests: kindsWith({ isListOfUrls: false }),
     stored: 'render.screenshot',
     flagsOf: 'picture',
     flags: {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { FETCHING_GIVEN } from '../../core/model/job-kinds.ts';
 import type { PageOption } from '../../core/model/page-option.ts';
 import { secretField } from '../sessions/secret-fields.ts';
 import { ageMsOf, DAY_MS, timeField } from './retention-fields.ts';
 
 const MOST_AGE_MS = 365 * DAY_MS;
 /** Requests whose URLs are all the caller's own: a crawl never sends anything but GET, and never takes a stored page. */
-const NAMES_PAGES = ['scrape', 'batch'] as const;
+const NAMES_PAGES = FETCHING_GIVEN;
 
 /** The options of pages that are asked for by name. */
 export const singlePageOptions = {

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../core/model/audit-chain.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
-import type { JobKind } from '../../core/model/job.ts';
+import { type JobKind, traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { Consent } from '../../core/model/policy.ts';
 import { redactUrl } from '../../core/observe/redact.ts';
 
@@ -28,7 +28,7 @@ export function startEntries(start: JobStart, at: number): AuditEntry[] {
   const common = { at, actor, target: id };
   const from = address === undefined ? {} : { address };
   const entries: AuditEntry[] = [];
-  if (kind !== 'scrape') {
+  if (traitsOfKind(kind).isAudited) {
     entries.push({ ...common, action: 'job.start', details: { kind, seeds, urls, ...from } });
   }
   if (usedConsents.length > 0) {

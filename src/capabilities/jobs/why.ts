@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { LedgerEntry, TaskState } from '../../core/model/task.ts';
 import type { TaskReason } from '../../core/model/task-reasons.ts';
 import type { HostStore, JobStore } from '../../core/ports/store.ts';
@@ -50,7 +51,8 @@ export async function whyOf(
     isOpen ? store.getHost(found.hostKey) : null,
   ]);
   const sourceUrl =
-    (job.kind === 'scrape' ? job.seeds[0] : (sources as Record<string, string>)[entry.url]) ?? entry.url;
+    (traitsOfKind(job.kind).isSinglePage ? job.seeds[0] : (sources as Record<string, string>)[entry.url]) ??
+    entry.url;
   const hasEnded = entry.state === 'failed' || entry.state === 'denied' || entry.state === 'cancelled';
   const record = page?.record == null ? null : readRecord(page.record);
   return {
@@ -80,7 +82,7 @@ async function unseen(store: WhyStore, job: Job, found: CanonicalUrl): Promise<W
 /** The rule that would keep the URL out of the job; null when none would. */
 async function ruleAgainst(store: WhyStore, job: Job, found: CanonicalUrl): Promise<TaskReason | null> {
   const { scope, page } = job.options;
-  if (job.kind === 'crawl' || job.kind === 'map') {
+  if (traitsOfKind(job.kind).follows !== 'nothing') {
     const candidate = { url: found.url, hostKey: found.hostKey, depth: 1, isNofollow: false } as const;
     const decision = compileScope(scope, job.seeds)({ ...candidate, foundBy: 'link' });
     if (!decision.inScope) return decision.rule;
@@ -98,7 +100,7 @@ function unfollowed(job: Job): string[] {
   const stopped = stopSentence(job);
   if (stopped !== null)
     return [`${stopped} Pages that it did not fetch may link to the URL. [${job.stopReason}]`];
-  if (job.kind === 'scrape' || job.kind === 'batch') {
+  if (traitsOfKind(job.kind).follows === 'nothing') {
     return [`A job of kind ${job.kind} fetches the URLs that it is given, and follows no links.`];
   }
   if (job.finishedAt === null) return [`The job goes on: ${job.counters.open} URLs are still to be done.`];

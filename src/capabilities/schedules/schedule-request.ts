@@ -1,13 +1,9 @@
 import { z } from 'zod';
+import { SCHEDULED_KINDS, type ScheduledKind, traitsOfKind } from '../../core/model/job-kinds.ts';
 import { CATCH_UPS, OVERLAPS } from '../../core/model/schedule.ts';
 import { hoursProblem } from '../../crawl/politeness/hours.ts';
 import { isTimeZone } from '../../lib/zone-time.ts';
-import {
-  batchRequestSchema,
-  crawlRequestSchema,
-  type JobRequest,
-  scrapeRequestSchema,
-} from '../jobs/job-request.ts';
+import { JOB_REQUESTS, type JobRequest } from '../jobs/job-request.ts';
 import { readCronLine } from './cron-line.ts';
 
 const SECOND_MS = 1_000;
@@ -72,13 +68,26 @@ const activeHours = z
   .nullable()
   .describe('Times outside of these hours are left out; null: none are.');
 
+/** The request of a kind with its kind. */
+type ScheduledSchema = {
+  [Kind in ScheduledKind]: (typeof JOB_REQUESTS)[Kind] extends z.ZodObject<infer Shape, infer Config>
+    ? z.ZodObject<Shape & { kind: z.ZodLiteral<Kind> }, Config>
+    : never;
+}[ScheduledKind];
+
+const scheduledSchemas = () =>
+  SCHEDULED_KINDS.map((kind) =>
+    (JOB_REQUESTS[kind] as z.ZodObject)
+      .safeExtend({ kind: z.literal(kind) })
+      .meta({ id: `Scheduled${traitsOfKind(kind).label}` }),
+  ) as unknown as [ScheduledSchema, ...ScheduledSchema[]];
+
+const PATHS = SCHEDULED_KINDS.map((kind) => `\`/v1/${kind}\``);
+const LAST_PATH = PATHS.pop() ?? '';
+
 export const scheduledJobSchema = z
-  .discriminatedUnion('kind', [
-    scrapeRequestSchema.safeExtend({ kind: z.literal('scrape') }).meta({ id: 'ScheduledScrape' }),
-    batchRequestSchema.safeExtend({ kind: z.literal('batch') }).meta({ id: 'ScheduledBatch' }),
-    crawlRequestSchema.safeExtend({ kind: z.literal('crawl') }).meta({ id: 'ScheduledCrawl' }),
-  ])
-  .describe('What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.');
+  .discriminatedUnion('kind', scheduledSchemas())
+  .describe(`What each run starts: \`kind\`, and what ${PATHS.join(', ')} or ${LAST_PATH} takes.`);
 
 const fields = {
   name: z.string().trim().min(1).max(200).describe('For people.'),
@@ -179,11 +188,14 @@ export function everyMsOf(value: string | number): number | null {
   return ms;
 }
 
+/** The request of a job that a schedule can start. */
+export type ScheduledRequest = JobRequest<ScheduledKind>;
+
 /** The request behind `job`, as the routes of its kind take it. */
-export function jobRequestOf({ kind, ...request }: ScheduleRequest['job']): JobRequest {
-  return { kind, request } as JobRequest;
+export function jobRequestOf({ kind, ...request }: ScheduleRequest['job']): ScheduledRequest {
+  return { kind, request } as ScheduledRequest;
 }
 
 /** Reads a stored request again, so that fields of later versions have their defaults. */
-export const readJobRequest = (kind: JobRequest['kind'], request: unknown): JobRequest =>
+export const readJobRequest = (kind: ScheduledKind, request: unknown): ScheduledRequest =>
   jobRequestOf(scheduledJobSchema.parse({ ...(request as object), kind }));

@@ -1,12 +1,9 @@
 import { isScrapifieError, type ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AccountId, ScheduleId } from '../../core/model/ids.ts';
-import type { Job } from '../../core/model/job.ts';
+import type { ScheduleId } from '../../core/model/ids.ts';
 import type { Schedule, ScheduleRun } from '../../core/model/schedule.ts';
 import type { OpenRun, RunEnd } from '../../core/ports/schedule-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { defined } from '../../lib/defined.ts';
-import type { Given } from '../jobs/given.ts';
-import type { JobRequest } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { openScheduledJob } from '../sessions/schedule-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -14,7 +11,7 @@ import { readJobRequest } from './schedule-request.ts';
 
 export interface RunDeps {
   readonly store: Pick<Store, 'listOpenRuns' | 'settleRun' | 'listKeys'>;
-  readonly jobs: Pick<Jobs, 'scrape' | 'batch' | 'crawl' | 'cancel'>;
+  readonly jobs: Pick<Jobs, 'start' | 'cancel'>;
   readonly vault: Vault | null;
   /** Called with each run that was decided for good. */
   readonly onDecided?: (decision: 'started' | 'skipped' | 'refused', run: ScheduleRun) => void;
@@ -99,7 +96,7 @@ async function start(deps: RunDeps, { run, schedule }: OpenRun): Promise<boolean
   const { jobs, vault, onDecided } = deps;
   try {
     const { kind, request, credentials, keyId, monitorId } = openScheduledJob(schedule.job, vault, schedule);
-    await startJob(jobs, readJobRequest(kind, request), schedule.accountId, {
+    await jobs.start(readJobRequest(kind, request), schedule.accountId, {
       id: run.jobId,
       credentials,
       run: { id: run.id, scheduleId: schedule.id },
@@ -123,15 +120,6 @@ async function start(deps: RunDeps, { run, schedule }: OpenRun): Promise<boolean
     if (!isScrapifieError(error)) throw error;
     return true;
   }
-}
-
-function startJob(
-  jobs: RunDeps['jobs'],
-  { kind, request }: JobRequest,
-  ...rest: [AccountId, Given]
-): Promise<Job> {
-  if (kind === 'scrape') return jobs.scrape(request, ...rest);
-  return kind === 'batch' ? jobs.batch(request, ...rest) : jobs.crawl(request, ...rest);
 }
 
 /** The store is away, there is no room, or this process stops: the run stays open. All else would be the same again. */

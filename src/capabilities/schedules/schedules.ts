@@ -15,11 +15,11 @@ import type { ListPage, Store } from '../../core/ports/store.ts';
 import { defined } from '../../lib/defined.ts';
 import { type FieldProblem, invalidRequest } from '../jobs/invalid-request.ts';
 import { isJobId } from '../jobs/job-id.ts';
-import type { JobRequest } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { sealScheduledJob } from '../sessions/schedule-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
 import { type DueTick, dueTick } from './due-ticks.ts';
+import type { ScheduledRequest } from './schedule-request.ts';
 import {
   everyMsOf,
   jobRequestOf,
@@ -146,7 +146,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     throw new ScrapifieError('CONFLICT', message);
   }
 
-  const verified = (job: JobRequest, { accountId, credentials }: ScheduleOwner) =>
+  const verified = (job: ScheduledRequest, { accountId, credentials }: ScheduleOwner) =>
     inJob(() => jobs.verify(job, accountId, { credentials }));
 
   async function draft(

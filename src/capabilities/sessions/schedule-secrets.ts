@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, ScheduleId } from '../../core/model/ids.ts';
 import type { ProxyOptions } from '../../core/model/job.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { RenderAction, RenderWish } from '../../core/model/render.ts';
 import type { ScheduledJob } from '../../core/model/schedule.ts';
 import { HIDDEN_VALUE, hideSecrets, hideValues, type SecretHolder } from './secret-fields.ts';
@@ -72,7 +73,8 @@ export function resealScheduledJob(
 /** The job that may be shown; the same object when it holds no secret. */
 export function hideScheduledJob(job: ScheduledJob): ScheduledJob {
   const request = job.request as Record<string, unknown>;
-  const fields = (job.kind === 'scrape' ? request : (request.options ?? {})) as SecretFields;
+  const { isSinglePage } = traitsOfKind(job.kind);
+  const fields = (isSinglePage ? request : (request.options ?? {})) as SecretFields;
   const page = secretPageOf(fields);
   const shown = hideSecrets(page);
   const webhook = request.webhook as WebhookFields | undefined;
@@ -86,7 +88,7 @@ export function hideScheduledJob(job: ScheduledJob): ScheduledJob {
     ...(page.proxy === null ? {} : { proxy: withFieldsOf(fields.proxy, shown.proxy) }),
     ...(fields.actions === undefined ? {} : { actions: shown.render?.actions ?? [] }),
   };
-  const changed = job.kind === 'scrape' ? hidden : { ...request, options: hidden };
+  const changed = isSinglePage ? hidden : { ...request, options: hidden };
   return { ...job, request: webhook === undefined ? changed : { ...changed, webhook: shownWebhook } };
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
 import { creditsOf } from '../../core/model/credits.ts';
-import { JOB_KINDS, JOB_STATUSES, type Job } from '../../core/model/job.ts';
+import { JOB_STATUSES, type Job } from '../../core/model/job.ts';
+import { JOB_KINDS, traitsOfKind } from '../../core/model/job-kinds.ts';
 import { defined } from '../../lib/defined.ts';
 import { stopSentence } from '../jobs/rule-words.ts';
 import type { Waiting } from '../jobs/waiting.ts';
@@ -145,15 +146,15 @@ export const acceptedBatchSchema = z
 /** The answer to a request that does not wait. */
 export function acceptedView(job: Job) {
   const self = `/v1/jobs/${job.id}`;
-  const isSingle = job.kind === 'scrape' || job.kind === 'map';
+  const { hasOneUrl, isListOfUrls } = traitsOfKind(job.kind);
   return {
     id: job.id,
     kind: job.kind,
     status: job.status,
-    ...(isSingle ? { url: job.seeds[0] } : {}),
+    ...(hasOneUrl ? { url: job.seeds[0] } : {}),
     urls: job.counters.known,
     statusUrl: self,
-    resultsUrl: job.kind === 'map' ? `${self}/urls` : `${self}/results`,
+    resultsUrl: isListOfUrls ? `${self}/urls` : `${self}/results`,
     links: jobLinks(job.id),
   };
 }

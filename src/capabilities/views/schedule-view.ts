@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { JOB_STATUSES } from '../../core/model/job.ts';
+import { SCHEDULED_KINDS } from '../../core/model/job-kinds.ts';
 import {
   CATCH_UPS,
   OVERLAPS,
   type ReportedRun,
   RUN_STATUSES,
-  SCHEDULED_KINDS,
   type Schedule,
 } from '../../core/model/schedule.ts';
 import type { NextTicks } from '../schedules/schedules.ts';

@@ -1,6 +1,7 @@
 import { isJobEnd } from '../../core/model/event-types.ts';
 import type { TaskId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { DeliveryEvent } from '../../core/ports/webhook-store.ts';
 import type { JobReader } from '../jobs/job-reader.ts';
@@ -54,7 +55,7 @@ const NOTHING: EventContents = { job: null, results: null, omitted: null };
 /** The number of URLs a job was about. A crawl also knows URLs that its own rules have left out, and those are not counted. */
 export function taskCountOf({ kind, counters }: Pick<Job, 'kind' | 'counters'>): number {
   const { known, pages, failed, denied, cancelled, open } = counters;
-  return kind === 'crawl' || kind === 'map' ? pages + failed + denied + cancelled + open : known;
+  return traitsOfKind(kind).follows !== 'nothing' ? pages + failed + denied + cancelled + open : known;
 }
 
 export async function readContents(event: DeliveryEvent, parts: ContentsParts): Promise<EventContents> {

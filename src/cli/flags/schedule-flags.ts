@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { ScheduleRequest } from '../../capabilities/schedules/schedule-request.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { CATCH_UPS, OVERLAPS, SCHEDULED_KINDS } from '../../core/model/schedule.ts';
+import { SCHEDULED_KINDS } from '../../core/model/job-kinds.ts';
+import { CATCH_UPS, OVERLAPS } from '../../core/model/schedule.ts';
 import type { Shell } from '../shell/shell.ts';
 import { duration, wholeNumber } from './flag-values.ts';
 import { given } from './flags.ts';

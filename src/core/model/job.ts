@@ -3,14 +3,13 @@ import type { DerivedOptions } from './derived.ts';
 import type { ExtractOptions, PartOptions } from './extraction.ts';
 import type { IdentityKind } from './identity.ts';
 import type { AccountId, JobId, JobSeq, KeyId, RunId, ScheduleId, WebhookId } from './ids.ts';
+import type { JobKind } from './job-kinds.ts';
 import type { PlainPageOptions } from './plain-options.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
 import type { RetainedKind, RetentionAges } from './retention.ts';
 import type { StopReason } from './task-reasons.ts';
 
-export const JOB_KINDS = ['scrape', 'batch', 'crawl', 'map'] as const;
-export type JobKind = (typeof JOB_KINDS)[number];
 export const JOB_STATUSES = [
   'queued',
   'running',

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-
-/** The kinds of requests that fetch pages. */
-export type RequestKind = 'scrape' | 'batch' | 'crawl' | 'map';
+import type { JobKind } from './job-kinds.ts';
 
 /** How the text behind a flag is read; without it, a text is the value. `each`: repeatable; `list`: commas, too. */
 export type FlagReader =
@@ -71,7 +69,7 @@ export interface PageOption {
   /** Schema of the value in a request. Its description is what people read about the option. */
   readonly schema: z.ZodType;
   /** The requests that take the option; missing means every request that fetches pages. */
-  readonly requests?: readonly RequestKind[];
+  readonly requests?: readonly JobKind[];
   /** Flags of the command line, by the names under which commands get their values. */
   readonly flags?: Readonly<Record<string, OptionFlag>>;
   /** The commands that have the flags. `page`: all that fetch; `picture` and `part`: those that keep pages. */

@@ -1,5 +1,6 @@
 import type { AccountId, JobId, KeyId, MonitorId, RunId, ScheduleId } from './ids.ts';
 import type { CredentialAccess, JobStatus } from './job.ts';
+import type { ScheduledKind } from './job-kinds.ts';
 
 /** When a schedule runs: by a cron line or at an interval, never both. */
 export interface Timing {
@@ -27,8 +28,6 @@ export type Overlap = (typeof OVERLAPS)[number];
 /** What becomes of ticks that nothing ran in time: one run for all of them, or none. */
 export const CATCH_UPS = ['one', 'none'] as const;
 export type CatchUp = (typeof CATCH_UPS)[number];
-export const SCHEDULED_KINDS = ['scrape', 'batch', 'crawl'] as const;
-export type ScheduledKind = (typeof SCHEDULED_KINDS)[number];
 
 /** What every run of a schedule starts. */
 export interface ScheduledJob {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { JobKind } from './job.ts';
+import type { JobKind } from './job-kinds.ts';
 import {
   compareTurns,
   inTurn,

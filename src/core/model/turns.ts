@@ -1,4 +1,4 @@
-import type { JobKind } from './job.ts';
+import { type JobKind, traitsOfKind } from './job-kinds.ts';
 
 /** What decides whose turn a task is: its account, and within that its job, or that it is a single scrape. */
 export interface Queued {
@@ -105,7 +105,7 @@ export const MAX_RANK_DELAY_MS = 300_000;
  * their best rank, and of one job the task with the lowest is served first; between accounts and jobs on one host `turns.ts`
  * decides.
  *
- * Single scrapes are due at once, before everything else: a client waits for the answer. All others are due the
+ * Jobs of an urgent kind, which are single scrapes, are due at once, before everything else: a client waits for the answer. All others are due the
  * later, the larger their job: of jobs that came together the smaller goes first. Because the delay has a maximum,
  * whatever comes more than MAX_RANK_DELAY_MS after a task is behind it, however small its job, so no stream of
  * small jobs can hold a large one up for longer than that.
@@ -113,7 +113,7 @@ export const MAX_RANK_DELAY_MS = 300_000;
  * `size` is how many tasks the job is expected to have, Infinity when unknown; `now` is when the task was found.
  */
 export function rankOf(job: { readonly kind: JobKind; readonly size: number }, now: number): number {
-  if (job.kind === 'scrape') return 0;
+  if (traitsOfKind(job.kind).isUrgent) return 0;
   const delayMs = DELAY_PER_DOUBLING_MS * Math.log2(1 + Math.max(0, job.size));
   return Math.round(now + Math.min(delayMs, MAX_RANK_DELAY_MS));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JOB_KINDS } from '../model/job.ts';
+import { JOB_KINDS } from '../model/job-kinds.ts';
 import type { CountedCompletion } from './metrics/crawl-metrics.ts';
 import type { BrowserFigures, InstallationFigures, MetricSources } from './metrics/sources.ts';
 import { createMetrics } from './metrics.ts';

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { EventCursor, EventType } from '../model/event-types.ts';
 import type { AccountId, JobId, TaskId } from '../model/ids.ts';
-import type { JobKind, JobStatus } from '../model/job.ts';
+import type { JobStatus } from '../model/job.ts';
+import type { JobKind } from '../model/job-kinds.ts';
 import type { ListPage } from './store.ts';
 
 /**

@@ -12,7 +12,8 @@ import type {
   TaskId,
   UrlKey,
 } from '../model/ids.ts';
-import type { Budgets, Job, JobKind, JobStatus, NewJob, Pace } from '../model/job.ts';
+import type { Budgets, Job, JobStatus, NewJob, Pace } from '../model/job.ts';
+import type { JobKind } from '../model/job-kinds.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerReason, StopReason } from '../model/reasons.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
@@ -104,8 +105,7 @@ export interface JobStore extends StoredPageStore {
    * A job of a schedule's run is only made when the run is open and no other job of the schedule goes on: CONFLICT
    * otherwise. The run is started with it.
    *
-   * Of a scrape or a map the answer also tells until when its host is held, where that is so: no owner will take the
-   * job up before.
+   * Of a job whose kind is awaited the answer also tells until when its host is held: no owner will take the job up before.
    */
   createJob(
     job: NewJob,
@@ -116,9 +116,9 @@ export interface JobStore extends StoredPageStore {
   /** Lists the jobs of an account, the newest first. */
   listJobs(query: JobQuery): Promise<ListPage<Job>>;
   /**
-   * Drops ready and waiting tasks; claimed ones go on and are kept when they end. Status `cancelled` at once;
-   * `finishedAt` when nothing is claimed any more. Null when there is no such job; a job that has ended is
-   * returned as it is. `stopReason` is kept with the job, for jobs that the program cancels by itself.
+   * Drops ready and waiting tasks; claimed ones go on and are kept when they end. Status `cancelled` at once; `finishedAt`
+   * when nothing is claimed any more. Null when there is no such job; a job that has ended is returned as it is.
+   * `stopReason` is kept with the job, for jobs that the program cancels by itself.
    */
   cancelJob(id: JobId, stopReason?: StopReason): Promise<Job | null>;
   /**

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { HostKey, JobId, JobSeq, TaskId, UrlKey } from '../../core/model/ids.ts';
-import type { Job, JobKind, JobOptions, PageOptions, Scope } from '../../core/model/job.ts';
+import type { Job, JobOptions, PageOptions, Scope } from '../../core/model/job.ts';
+import type { JobKind } from '../../core/model/job-kinds.ts';
 import type { NewTask, Task } from '../../core/model/task.ts';
 import { createLogger, type Logger } from '../../core/observe/logger.ts';
 import type { HostLease, Store } from '../../core/ports/store.ts';

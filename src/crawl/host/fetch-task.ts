@@ -1,5 +1,6 @@
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey } from '../../core/model/ids.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { NewTask, Task } from '../../core/model/task.ts';
 import type { LeaseRef, LedgerStore, TaskEnd } from '../../core/ports/store.ts';
 import type { StoredPage } from '../../core/ports/stored-page.ts';
@@ -239,7 +240,7 @@ export async function judgeRedirect(
   const found = canonical(target);
   if (found === null)
     throw new ScrapifieError('BAD_REDIRECT', `A redirect leads to ${target.slice(0, 200)}.`);
-  if (!isFree && (job.kind === 'crawl' || job.kind === 'map')) {
+  if (!isFree && traitsOfKind(job.kind).follows !== 'nothing') {
     const decision = isInScope({
       url: found.url,
       hostKey: found.hostKey,

@@ -1,6 +1,7 @@
 import type { Attempt } from '../../core/model/attempt.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { Task } from '../../core/model/task.ts';
 import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { TaskEnd } from '../../core/ports/store.ts';
@@ -18,14 +19,14 @@ const MOST_HOSTS = 1_000;
 
 /** Pages in a row, of one host, that ask to log in before the crawl stops; 0: it never does. */
 export function loginWallLimit({ kind, options }: Pick<Job, 'kind' | 'options'>): number {
-  if (kind !== 'crawl') return 0;
+  if (!traitsOfKind(kind).stopsAtLoginWalls) return 0;
   const { maxLoginWalls = null, page } = options;
   return maxLoginWalls ?? (page.session === null ? MOST_WITHOUT : MOST_WITH_SESSION);
 }
 
 /** Whether pages of the job are expected to be open because it has a session, which may be logged in. */
 export const expectsLogin = ({ kind, options }: Pick<Job, 'kind' | 'options'>): boolean =>
-  kind === 'crawl' && options.page.session !== null;
+  traitsOfKind(kind).stopsAtLoginWalls && options.page.session !== null;
 
 /** A redirect leads from a page to where visitors log in. */
 export const leadsToLogin = (url: string, target: string): boolean => isLoginUrl(target) && !isLoginUrl(url);

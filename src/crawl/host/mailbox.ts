@@ -1,4 +1,5 @@
 import type { JobId, JobSeq } from '../../core/model/ids.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { HostPolicy } from '../../core/model/policy.ts';
 import { hasDiedTooOften, mustRunAlone, type Task } from '../../core/model/task.ts';
 import {
@@ -258,7 +259,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
 const queuedOf = ({ task, running: { job } }: ClaimedTask): Queued => ({
   accountId: job.accountId,
   jobSeq: task.jobSeq,
-  isScrape: job.kind === 'scrape',
+  isScrape: traitsOfKind(job.kind).isUrgent,
 });
 
 /** The job has as many fetches under way as it may. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JobKind } from '../../core/model/job.ts';
+import type { JobKind } from '../../core/model/job-kinds.ts';
 import type { Task } from '../../core/model/task.ts';
 import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
 import { createRobotsCache, type Robots } from '../robots/robots-cache.ts';

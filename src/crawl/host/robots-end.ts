@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
 import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Job } from '../../core/model/job.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { NewTask, Task } from '../../core/model/task.ts';
 import type { Completion, TaskEnd } from '../../core/ports/store.ts';
 import { MAX_URL_STEPS } from '../frontier/scope.ts';
@@ -29,7 +30,10 @@ export function robotsEnd(task: Task, job: Job, robots: Robots, url: URL, now: n
   const isRefusedCheck = job.options.monitorId !== undefined && errorCode === 'CONNECT_FAILED';
   const patienceMs = isWithoutHost(entry.reason) ? NO_HOST_PATIENCE_MS : PATIENCE_MS;
   const canWait =
-    job.kind !== 'scrape' && !isRefusedCheck && task.hops === 0 && now - job.createdAt < patienceMs;
+    !traitsOfKind(job.kind).isUrgent &&
+    !isRefusedCheck &&
+    task.hops === 0 &&
+    now - job.createdAt < patienceMs;
   if (canWait && ERRORS[errorCode].retry === 'later') {
     return { state: 'waiting', readyAt: entry.expiresAt, rule: `robots.unreachable: ${entry.reason}` };
   }
@@ -39,7 +43,7 @@ export function robotsEnd(task: Task, job: Job, robots: Robots, url: URL, now: n
 /** The end of a task whose robots.txt could not be requested because the job's own proxy failed. */
 export function proxyRouteEnd(task: Task, job: Job, errorCode: ErrorCode, now: number): TaskEnd {
   const rule = `robots.no-way-out: ${errorCode}` as const;
-  const canWait = job.kind !== 'scrape' && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
+  const canWait = !traitsOfKind(job.kind).isUrgent && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
   return canWait
     ? { state: 'waiting', readyAt: now + PROXY_PAUSE_MS, rule }
     : { state: 'failed', rule, errorCode };

@@ -1,5 +1,6 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { Task } from '../../core/model/task.ts';
 import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { Logger } from '../../core/observe/logger.ts';
@@ -108,7 +109,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
     const { running, task } = claimed;
     // A client waits for a scrape; and a host that has nothing else to do waits for the URLs that the page led to.
     const isStarving = mailbox.size === 0 && access.inFlight === 0 && completion.discovered.length > 0;
-    const isAwaited = running.job.kind === 'scrape' || isStarving || task.interruptions > 0;
+    const isAwaited = traitsOfKind(running.job.kind).isUrgent || isStarving || task.interruptions > 0;
     const written = writeInSpan(completion, isAwaited)
       .then((isKept) => {
         if (!isKept) {

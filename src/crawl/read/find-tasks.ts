@@ -1,4 +1,5 @@
 import type { UrlKey } from '../../core/model/ids.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
 import type { FoundBy, NewTask, TaskKind } from '../../core/model/task.ts';
 import type { Extracted } from '../../extract/scan/extract-page.ts';
@@ -32,7 +33,7 @@ export function compileRules(job: ReadRequest['job'], traps: QueryTraps | null =
   return {
     traps: job.options.scope.avoidQueryTraps === true ? (traps ?? new QueryTraps()) : null,
     generation: job.generation,
-    isLoggedIn: job.kind === 'crawl' && isLoggedIn(job.options.page),
+    isLoggedIn: traitsOfKind(job.kind).follows === 'everything' && isLoggedIn(job.options.page),
     reported: new RecentKeys(),
     seenLinks: new RecentKeys(10_000),
     reportedProvisionally: new RecentKeys(),
@@ -95,8 +96,9 @@ export function findTasks(
 
 /** Whether the links of the page are the job's next URLs. */
 function isFollowed({ job, task }: ReadRequest): boolean {
-  if (job.kind === 'map') return task.depth === 0;
-  if (job.kind !== 'crawl' || job.options.scope.sitemap === 'only') return false;
+  const { follows } = traitsOfKind(job.kind);
+  if (follows === 'start') return task.depth === 0;
+  if (follows === 'nothing' || job.options.scope.sitemap === 'only') return false;
   return routeOf(job.options, task.url)?.follow ?? true;
 }
 
@@ -108,7 +110,7 @@ interface FoundHow {
   readonly linkText?: string;
 }
 
-/** A found URL with the rule that decided about it. A map only lists pages; it does not fetch them. */
+/** A found URL with the rule that decided about it. A job for a list of URLs does not fetch the pages that it finds. */
 export function judged(
   found: CanonicalUrl,
   { linkText, ...how }: FoundHow,
@@ -116,7 +118,7 @@ export function judged(
   rules: JobRules,
 ): NewTask {
   const decision = rules.isInScope({ url: found.url, hostKey: found.hostKey, ...how });
-  const isListed = decision.inScope && job.kind === 'map' && how.kind === 'page';
+  const isListed = decision.inScope && traitsOfKind(job.kind).isListOfUrls && how.kind === 'page';
   const isLink = decision.inScope && how.kind === 'page' && how.foundBy === 'link';
   // A sitemap names pages that its author wants found.
   const trap = isLink ? (rules.traps?.trapIn(found.url, fetchedAt) ?? null) : null;

@@ -1,5 +1,6 @@
 import type { Incarnation, JobSeq, TaskId, UrlKey } from '../../core/model/ids.ts';
-import type { JobKind, PageOptions, Scope } from '../../core/model/job.ts';
+import type { PageOptions, Scope } from '../../core/model/job.ts';
+import type { JobKind } from '../../core/model/job-kinds.ts';
 import { createCanonicalizer } from '../frontier/canonical.ts';
 import type { ReadRequest } from './page-reading.ts';
 

@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { spentBudget } from '../../core/model/credits.ts';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
+import { FETCHING_GIVEN, traitsOfKind } from '../../core/model/job-kinds.ts';
 import { UNDONE_BY_RESUME } from '../../core/model/reasons.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import { creditsExhausted } from '../store-rows/credit-rows.ts';
@@ -64,7 +65,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
         key_id: job.keyId ?? null,
         reserve_microcredits: job.reserveMicrocredits ?? 0,
       };
-      const isAwaited = job.kind === 'scrape' || job.kind === 'map';
+      const { isAwaited } = traitsOfKind(job.kind);
       const rows = database.query(
         `WITH made AS MATERIALIZED (
            SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until${run === undefined ? '' : START_RUN}
@@ -285,9 +286,9 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
     async recentPages({ accountId, urlKey, since, limit }) {
       const rows = await database.query(
         `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
-         WHERE t.url_key = $1 AND t.found_by = 'seed' AND j.account_id = $2 AND j.kind IN ('scrape', 'batch')
+         WHERE t.url_key = $1 AND t.found_by = 'seed' AND j.account_id = $2 AND j.kind = ANY ($5::text[])
            AND p.fetched_at >= $3 AND p.error_code IS NULL AND ${HAS_BODY} ORDER BY t.id DESC LIMIT $4`,
-        [urlKey, accountId, Math.floor(since), limit],
+        [urlKey, accountId, Math.floor(since), limit, FETCHING_GIVEN],
       );
       return rows.map(storedPageOf);
     },

@@ -8,7 +8,8 @@ import {
   FIRST_CURSOR,
 } from '../../core/model/event-types.ts';
 import type { AccountId, JobId, TaskId } from '../../core/model/ids.ts';
-import type { JobKind, JobStatus } from '../../core/model/job.ts';
+import type { JobStatus } from '../../core/model/job.ts';
+import type { JobKind } from '../../core/model/job-kinds.ts';
 import {
   EVENTS_PER_LOOK,
   type EventData,

@@ -14,7 +14,8 @@ import type {
   TaskId,
   UrlKey,
 } from '../../core/model/ids.ts';
-import type { Job, JobKind, JobOptions, JobStatus } from '../../core/model/job.ts';
+import type { Job, JobOptions, JobStatus } from '../../core/model/job.ts';
+import type { JobKind } from '../../core/model/job-kinds.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../core/model/task.ts';
 import type { StopReason } from '../../core/model/task-reasons.ts';

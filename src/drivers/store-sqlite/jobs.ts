@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { spentBudget } from '../../core/model/credits.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
+import { FETCHING_GIVEN, traitsOfKind } from '../../core/model/job-kinds.ts';
 import { UNDONE_BY_RESUME } from '../../core/model/reasons.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import {
@@ -34,6 +35,8 @@ import { startScheduleRun } from './schedule-start.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 
+const HELD_UNTIL = 'SELECT blocked_until FROM hosts WHERE key = ? AND owner IS NULL AND blocked_until > ?';
+
 export function createSqliteJobStore(
   database: SqliteDatabase,
   hostIds: Map<HostKey, HostId>,
@@ -48,13 +51,7 @@ export function createSqliteJobStore(
 
   /** 0: the host has an owner, or is not held. */
   const heldUntilOf = (key: HostKey, now: number): number =>
-    Number(
-      database.get(
-        'SELECT blocked_until FROM hosts WHERE key = ? AND owner IS NULL AND blocked_until > ?',
-        key,
-        now,
-      )?.blocked_until ?? 0,
-    );
+    Number(database.get(HELD_UNTIL, key, now)?.blocked_until ?? 0);
 
   /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
   function putBackToWork(job: SqliteRow, now: number, budgets: Budgets, pace: Pace = {}): Job {
@@ -128,7 +125,7 @@ export function createSqliteJobStore(
       const offers = mailboxes.flush(now);
       settleJob(database, tally, now);
       const stored = jobOf(rowOf(job.id) as SqliteRow);
-      const [first] = job.kind === 'scrape' || job.kind === 'map' ? offers : [];
+      const [first] = traitsOfKind(kind).isAwaited ? offers : [];
       const heldUntil = first === undefined ? 0 : heldUntilOf(first.key, now);
       return heldUntil > 0 ? { ...stored, heldUntil } : stored;
     },
@@ -335,10 +332,11 @@ export function createSqliteJobStore(
     recentPages({ accountId, urlKey, since, limit }) {
       const rows = database.all(
         `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
-         WHERE t.url_key = ? AND t.found_by = 'seed' AND j.account_id = ? AND j.kind IN ('scrape', 'batch')
+         WHERE t.url_key = ? AND t.found_by = 'seed' AND j.account_id = ? AND j.kind IN (SELECT value FROM json_each(?))
            AND p.fetched_at >= ? AND p.error_code IS NULL AND ${HAS_BODY} ORDER BY t.id DESC LIMIT ?`,
         urlKey,
         accountId,
+        JSON.stringify(FETCHING_GIVEN),
         since,
         limit,
       );

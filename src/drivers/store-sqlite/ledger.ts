@@ -1,5 +1,5 @@
 import type { HostId, HostKey, Incarnation, JobSeq, TaskId } from '../../core/model/ids.ts';
-import type { JobKind } from '../../core/model/job.ts';
+import type { JobKind } from '../../core/model/job-kinds.ts';
 import type { NewPage } from '../../core/model/page.ts';
 import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { Completion, LeaseRef, LedgerStore } from '../../core/ports/store.ts';

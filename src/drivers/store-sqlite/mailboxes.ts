@@ -1,5 +1,5 @@
 import type { HostId, HostKey, JobSeq, TaskId } from '../../core/model/ids.ts';
-import type { JobKind } from '../../core/model/job.ts';
+import type { JobKind } from '../../core/model/job-kinds.ts';
 import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
 import type { NewTask } from '../../core/model/task.ts';
 import type { StopReason } from '../../core/model/task-reasons.ts';

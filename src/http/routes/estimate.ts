@@ -1,12 +1,14 @@
 import { z } from 'zod';
+import { draftOf } from '../../capabilities/jobs/drafts.ts';
 import { type Estimate, type EstimatedHost, estimateJob } from '../../capabilities/jobs/estimate.ts';
-import { draftOf, type JobDraft } from '../../capabilities/jobs/job-draft.ts';
+import type { JobDraft } from '../../capabilities/jobs/job-draft.ts';
 import { lastCrawl } from '../../capabilities/jobs/last-crawl.ts';
 import { scheduledJobSchema } from '../../capabilities/schedules/schedule-request.ts';
 import { readPrices } from '../../core/config/prices.ts';
 import { creditsOf } from '../../core/model/credits.ts';
 import type { AccountId, HostKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import { priceTable } from '../../core/model/prices.ts';
 import { crawlDelayMs, parseRobots } from '../../crawl/robots/robots-rules.ts';
 import { PRODUCT_TOKEN } from '../../fetch/user-agent.ts';
@@ -73,7 +75,7 @@ export function addEstimateRoutes(app: App, deps: RouteDeps): void {
   ) {
     const { maxPages } = draft.options.budgets;
     const most = (count: number) => (maxPages === null ? count : Math.min(count, maxPages));
-    if (draft.kind !== 'crawl') {
+    if (traitsOfKind(draft.kind).follows === 'nothing') {
       const count = draft.tasks.length;
       return { low: count, high: count, reason: `The request names ${describeCount(count, 'URL')}.` };
     }

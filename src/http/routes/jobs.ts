@@ -7,7 +7,8 @@ import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabi
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import { MOST_CREDITS, microcreditsOf } from '../../core/model/credits.ts';
 import type { ScheduleId } from '../../core/model/ids.ts';
-import { type Budgets, JOB_KINDS, JOB_STATUSES, type Job } from '../../core/model/job.ts';
+import { type Budgets, JOB_STATUSES, type Job } from '../../core/model/job.ts';
+import { JOB_KINDS } from '../../core/model/job-kinds.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';

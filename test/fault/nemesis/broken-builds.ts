@@ -61,14 +61,14 @@ const OLD_LEASE_CLOCK: readonly Replacement[] = [
     from: '`SELECT ${NOW} AS now`',
     to: "'SELECT (1000 * extract(epoch FROM clock_timestamp()))::bigint AS now'",
   },
-  { file: 'src/core/model/store-clock.ts', from: '{ clock, everyMs = 30_000', to: '{ everyMs = 30_000' },
+  { file: 'src/wiring/store-clock.ts', from: '{ clock, everyMs = 30_000', to: '{ everyMs = 30_000' },
   {
-    file: 'src/core/model/store-clock.ts',
+    file: 'src/wiring/store-clock.ts',
     from: '  let aheadMs: number | null = null;',
     to: '  const clock = { now: () => Date.now(), onJump: () => () => undefined };\n  let aheadMs: number | null = null;',
   },
   {
-    file: 'src/core/model/store-clock.ts',
+    file: 'src/wiring/store-clock.ts',
     from: 'aheadMs = Math.round(storeNow - askedAt - tookMs / 2);',
     to: "aheadMs = Math.round(storeNow - askedAt - tookMs / 2);\n    Reflect.set(globalThis, 'storeAheadMs', aheadMs);",
   },

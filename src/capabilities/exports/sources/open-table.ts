@@ -1,6 +1,7 @@
 import type { ExportSpec } from '../../../core/model/export.ts';
 import type { ExportType } from '../../../core/model/export-registry.ts';
 import type { Job } from '../../../core/model/job.ts';
+import { traitsOfKind } from '../../../core/model/job-kinds.ts';
 import type { Blobs } from '../../../core/ports/blobs.ts';
 import type { JobStore } from '../../../core/ports/store.ts';
 import type { PageSource } from '../table/export-page.ts';
@@ -36,11 +37,11 @@ export const openTable = async (parts: TableParts): Promise<Table> => TABLES[par
 
 async function resultsOf({ job, spec, pages, store, blobs }: TableParts): Promise<Table> {
   const sources = job.options.hasSources === true ? await store.getSources(job.id) : {};
-  const isScrape = job.kind === 'scrape';
+  const { isSinglePage } = traitsOfKind(job.kind);
   return resultsTable(pages, {
     job,
     blobs,
-    sourceOf: (url) => (isScrape ? (job.seeds[0] ?? url) : (sources[url] ?? url)),
+    sourceOf: (url) => (isSinglePage ? (job.seeds[0] ?? url) : (sources[url] ?? url)),
     hasText: spec.text === true,
     hasColumns: spec.format !== 'json' && spec.format !== 'ndjson',
   });

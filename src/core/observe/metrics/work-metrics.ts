@@ -1,3 +1,4 @@
+import { JOB_KINDS } from '../../model/job-kinds.ts';
 import { LabelGuard, type MetricMakers } from './makers.ts';
 
 /** How an attempt at a delivery ended: `retried` ones are made again, `refused` ones never, `gone` disables the webhook. */
@@ -38,7 +39,6 @@ const JOB_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400];
 const SEND_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LATE_SECONDS = [1, 2, 5, 15, 60, 300, 1_800, 7_200];
 const EXPORT_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
-const JOB_KINDS = ['scrape', 'batch', 'crawl', 'map'];
 
 export function createWorkMetrics(make: MetricMakers): WorkMetrics {
   const formats = new LabelGuard(/^[a-z][a-z0-9+.-]{0,19}$/, 20);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { listeningLogger } from '../../crawl/host/claimed-task.fixture.ts';
-import { createSteadyClock } from '../../lib/steady-clock.ts';
+import { listeningLogger } from '../crawl/host/claimed-task.fixture.ts';
+import { createSteadyClock } from '../lib/steady-clock.ts';
 import { openStoreClock } from './store-clock.ts';
 
 const START = 1_000_000;

@@ -1,5 +1,5 @@
-import type { SteadyClock } from '../../lib/steady-clock.ts';
-import type { Logger } from '../observe/logger.ts';
+import type { Logger } from '../core/observe/logger.ts';
+import type { SteadyClock } from '../lib/steady-clock.ts';
 
 export interface StoreClock {
   /** The store's time, as far as this process knows it. */
