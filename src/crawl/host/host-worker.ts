@@ -1,13 +1,14 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { HostId, HostKey, Incarnation, JobId } from '../../core/model/ids.ts';
+import type { HostKey, Incarnation, JobId } from '../../core/model/ids.ts';
 import type { StopReason } from '../../core/model/task-reasons.ts';
 import { levelOfError } from '../../core/observe/logger.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { Queue } from '../../core/ports/queue.ts';
-import type { HostLease, HostState } from '../../core/ports/store.ts';
+import type { HostLease } from '../../core/ports/store.ts';
 import { traceJobEnd } from '../../core/tracing/tracing.ts';
 import type { SteadyClock } from '../../lib/steady-clock.ts';
-import { createIntake } from './intake.ts';
+import { type HeldLease, HeldLeases } from './held-leases.ts';
+import { createHostQueue } from './host-queue.ts';
 import { createSlice, type Slice } from './slice.ts';
 import type { SliceParts } from './slice-parts.ts';
 
@@ -36,50 +37,26 @@ export interface HostWorker {
   readonly activeSlices: number;
 }
 
-/** Share of a lease, at its end, in which nothing is sent: the last request must arrive before the next owner sends one. */
-const SAFETY_SHARE = 1 / 15;
-
 /** Aborted tasks have this long to end. */
 const ABORT_MS = 3_000;
 
 /** The store has this long to grant a lease; a slower store counts as unavailable. */
 const PATIENCE_MS = 5_000;
 
-/** For the store to confirm leases after the wall clock has jumped. Nothing is sent meanwhile. */
-const CONFIRM_MS = 2_000;
-
-/** A lease of this process, by its own clock. */
-interface HeldLease {
-  /** Until when it is ours: `leaseMs` after the moment before the store was asked, by the cautious clock. */
-  until: number;
-  isOver: boolean;
-  /** Ends the queue's entry for the host. */
-  readonly letGo: () => void;
-  /** `requests` of the state that was stored last. */
-  savedRequests: number;
-}
-
 export function createHostWorker(options: HostWorkerOptions): HostWorker {
   const { store, queue, bus, owner, clock, logger, maxHosts, leaseMs = 30_000, sweepMs = 1_000 } = options;
-  const slices = new Map<HostKey, Slice>();
-  const heldLeases = new WeakMap<Slice, HeldLease>();
-  const intake = createIntake({
+  const hostQueue = createHostQueue({
     consume: () => queue.consume('scrape-http', maxHosts, ({ id }) => runSlice(id as HostKey)),
     reach: () => store.clock(),
     logger,
   });
+  const leases = new HeldLeases({ store, clock, leaseMs, logger, onOverdue: () => hostQueue.suspend() });
+  const { slices } = leases;
   let isStopping = false;
   /** The incarnation of the store, as the last lease named it. */
   let incarnation: Incarnation | null = null;
   const timers: NodeJS.Timeout[] = [];
   const subscriptions: (() => void)[] = [];
-  /** The renewal under way, or the last one. */
-  let renewal: Promise<void> = Promise.resolve();
-  /** Until when leases that the clock has ended by a jump are not given up, by the cautious clock. */
-  let confirmUntil = 0;
-
-  /** Whether a request that is sent now arrives while the host is certainly ours. */
-  const isOurs = ({ until }: HeldLease) => clock.cautiousMs() < until - leaseMs * SAFETY_SHARE;
 
   async function runSlice(key: HostKey): Promise<void> {
     if (isStopping || slices.has(key)) return;
@@ -98,34 +75,33 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     noteIncarnation(acquired.incarnation);
     // A store that went back in time has older notes about the host than its owner.
     const lease = former === null ? acquired : { ...acquired, state: former.state };
-    const { promise: over, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: over, resolve: endQueueEntry } = Promise.withResolvers<void>();
     const heldLease: HeldLease = {
       until: askedAt + leaseMs,
       isOver: false,
-      letGo,
+      endQueueEntry,
       savedRequests: lease.state.requests,
     };
     // The leases of an incarnation are lost together: the others need not find out one by one.
-    const onLeaseLost = () => void renewNext().catch(() => undefined);
+    const onLeaseLost = () => void leases.renew().catch(() => undefined);
     const slice = createSlice(lease, {
       ...options,
-      isOurs: () => isOurs(heldLease),
+      isOurs: () => leases.isOurs(heldLease),
       onLeaseLost,
       stopJob,
     });
-    heldLeases.set(slice, heldLease);
-    slices.set(key, slice);
+    leases.add(slice, heldLease);
     if (isStopping) slice.stop();
     const ended = slice
       .run()
-      .then(() => tellHeld(slice))
-      .finally(() => slices.delete(key));
+      .then(() => publishHeld(slice))
+      .finally(() => leases.delete(key));
     await Promise.race([ended, over]);
-    return slice.isLost && !isStopping && !heldLease.isOver && isOurs(heldLease) ? slice : null;
+    return slice.isLost && !isStopping && !heldLease.isOver && leases.isOurs(heldLease) ? slice : null;
   }
 
   /** After the release is stored: callers that wait for these jobs look how long the host is held. */
-  function tellHeld({ heldJobs }: Slice): void {
+  function publishHeld({ heldJobs }: Slice): void {
     if (heldJobs.length > 0) bus.publish('job.changed', { jobs: heldJobs, finished: [] });
   }
 
@@ -156,95 +132,14 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       if (lease !== late) return lease;
       // A lease that is granted after all is given back.
       asked.then((lease) => lease && store.releaseHost(lease, lease.state, 0)).catch(() => undefined);
-      intake.suspend();
+      hostQueue.suspend();
       return null;
     } catch (error) {
-      if (isScrapifieError(error) && error.spec.retry === 'later') intake.suspend();
+      if (isScrapifieError(error) && error.spec.retry === 'later') hostQueue.suspend();
       throw error;
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  /**
-   * Another process may own a host whose lease has run out: its requests under way are aborted. The slice may have to wait
-   * for the store with its last writes; the queue must not keep the host for this process meanwhile.
-   */
-  async function letGoOverdue(): Promise<void> {
-    for (const slice of slices.values()) {
-      const heldLease = heldLeases.get(slice);
-      if (
-        heldLease === undefined ||
-        heldLease.isOver ||
-        isOurs(heldLease) ||
-        clock.cautiousMs() < confirmUntil
-      )
-        continue;
-      logger.warn({ host: slice.lease.key }, 'lease not renewed in time');
-      slice.stop();
-      slice.abort();
-      heldLease.isOver = true;
-      intake.suspend();
-      heldLease.letGo();
-    }
-  }
-
-  async function renew(): Promise<void> {
-    // One incarnation at a time: the same number may be another host in the next.
-    const held = Map.groupBy(slices.values(), ({ lease }) => lease.incarnation);
-    await Promise.all(held.values().map(renewThese));
-  }
-
-  async function renewThese(held: readonly Slice[]): Promise<void> {
-    const askedAt = clock.cautiousMs();
-    const lost = new Set<HostId>(
-      await store.renewHosts(
-        held.map(({ lease }) => lease),
-        leaseMs,
-      ),
-    );
-    for (const slice of held) {
-      const heldLease = heldLeases.get(slice);
-      // A slice that has given its host back meanwhile has lost nothing.
-      if (slices.get(slice.lease.key) !== slice) continue;
-      if (!lost.has(slice.lease.hostId)) {
-        if (heldLease !== undefined) heldLease.until = askedAt + leaseMs;
-        continue;
-      }
-      logger.warn({ host: slice.lease.key }, 'lease lost');
-      slice.lose();
-    }
-  }
-
-  function renewNext(): Promise<void> {
-    renewal = renewal.catch(() => undefined).then(renew);
-    return renewal;
-  }
-
-  /**
-   * The wall clock has jumped: the machine was suspended, or the clock was set. Only the store knows whether the leases
-   * still hold. Until it says so nothing is sent; requests under way are aborted when it does not say so soon.
-   */
-  function confirmLeases(): void {
-    confirmUntil = clock.cautiousMs() + CONFIRM_MS;
-    renewNext()
-      .catch((error: unknown) => logger[levelOfError(error)]({ err: error }, 'renewing leases failed'))
-      .finally(() => {
-        confirmUntil = 0;
-      });
-  }
-
-  /** Hosts that are owned for long have their states stored meanwhile, for those who look at them and for the next owner. */
-  async function saveStates(): Promise<void> {
-    const changed: { lease: HostLease; state: HostState }[] = [];
-    for (const slice of slices.values()) {
-      const { lease, state } = slice;
-      const heldLease = heldLeases.get(slice);
-      if (heldLease === undefined || heldLease.savedRequests === state.requests) continue;
-      heldLease.savedRequests = state.requests;
-      changed.push({ lease, state });
-    }
-    if (changed.length > 0) await store.saveHosts(changed);
   }
 
   async function sweep(): Promise<void> {
@@ -286,11 +181,11 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
           for (const slice of slices.values()) slice.drop(new Set(cancelled));
         }),
       );
-      subscriptions.push(clock.onJump(confirmLeases));
-      await intake.start();
-      every(leaseMs / 3, 'renewing leases', renewNext);
-      every(leaseMs / 3, 'saving the states of hosts', saveStates);
-      every(leaseMs / 30, 'letting go of hosts', letGoOverdue);
+      subscriptions.push(clock.onJump(() => leases.confirm()));
+      await hostQueue.start();
+      every(leaseMs / 3, 'renewing leases', () => leases.renew());
+      every(leaseMs / 3, 'saving the states of hosts', () => leases.saveStates());
+      every(leaseMs / 30, 'giving up overdue leases', () => leases.giveUpOverdue());
       every(sweepMs, 'sweeping for hosts', sweep);
       await sweep();
     },
@@ -302,12 +197,10 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
         for (const slice of slices.values()) slice.abort();
       }, deadlineMs);
       // A store that does not answer keeps a slice from ending; its lease then runs out by itself.
-      const letGo = setTimeout(() => {
-        for (const slice of slices.values()) heldLeases.get(slice)?.letGo();
-      }, deadlineMs + ABORT_MS);
-      await intake.stop();
+      const endEntries = setTimeout(() => leases.endQueueEntries(), deadlineMs + ABORT_MS);
+      await hostQueue.stop();
       clearTimeout(abort);
-      clearTimeout(letGo);
+      clearTimeout(endEntries);
       for (const timer of timers) clearInterval(timer);
     },
     owns: (host) => slices.has(host),

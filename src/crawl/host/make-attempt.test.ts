@@ -12,7 +12,7 @@ import { createRobotsCache } from '../robots/robots-cache.ts';
 import { claimSeed, type JobChanges, openStore } from './claimed-task.fixture.ts';
 import { httpResources } from './fetch-resources.fixture.ts';
 import type { FetchResources } from './fetch-resources.ts';
-import { createHostAccess } from './host-access.ts';
+import { createHostAccess } from './gated-host-access.ts';
 import { createAttempts } from './make-attempt.ts';
 
 let store: Store;

@@ -1,14 +1,8 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Attempt, EngineName } from '../../core/model/attempt.ts';
-import { runsScripts } from '../../core/model/engine-traits.ts';
-import type { HostMemory } from '../../core/model/host-memory.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import { mustRunAlone, type Task } from '../../core/model/task.ts';
-import type { Metrics } from '../../core/observe/metrics.ts';
-import type { LeaseRef, Store, TaskEnd } from '../../core/ports/store.ts';
-import type { FetchResponse } from '../../fetch/engine.ts';
+import type { LeaseRef, Store } from '../../core/ports/store.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
-import { hasGained, learn, NO_MEMORY } from '../plan/ladder/host-memory.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
 import { isRefusedByHost } from '../plan/outcome.ts';
 import type { PageReader } from '../read/page-reading.ts';
@@ -17,7 +11,8 @@ import type { FetchResources } from './fetch-resources.ts';
 import { type EarlierPage, type Fetched, fetchTask, judgeRedirect, MAX_REDIRECTS } from './fetch-task.ts';
 import { type Finished, finishTask, type ReadAttempt, readAttempt, resultOf } from './finish-task.ts';
 import type { HostAccess } from './host-access.ts';
-import { needsOf, type PlannedAttempt, planAttempt, stepAfter } from './plan-attempt.ts';
+import { learnFrom } from './host-lessons.ts';
+import { type PlannedAttempt, planAttempt, stepAfter } from './plan-attempt.ts';
 import {
   chooseRoute,
   keepSession,
@@ -27,8 +22,8 @@ import {
 } from './prepare-attempt.ts';
 import type { ProxyRoute, ProxyRouteEnd } from './proxy-route.ts';
 import type { RunningJob } from './running-job.ts';
-import type { StoredResponse } from './stored-pages.ts';
-import { type AttemptMethod, ownFaultEnd, unplannedMethod } from './task-end.ts';
+import { type StoredResponse, storedResponse } from './stored-pages.ts';
+import { type AttemptMethod, unplannedMethod } from './task-end.ts';
 import { attemptMs, taskLimitMs } from './task-time.ts';
 import { createUseAudit } from './use-audit.ts';
 
@@ -40,7 +35,6 @@ export interface AttemptParts {
   readonly resources: FetchResources;
   readonly reader: PageReader;
   readonly signal: AbortSignal;
-  readonly metrics: Pick<Metrics, 'renderPutOff'>;
   readonly now: () => number;
   readonly random: () => number;
   /** The time limit of tasks whose request sets none. */
@@ -55,11 +49,6 @@ export interface AttemptParts {
  * was being tried.
  */
 export interface Attempts {
-  /**
-   * The end of a task that needs a browser while none shows pages: it waits, and neither the gate nor a slot is taken, so that
-   * plain pages of the host go on. Null: an attempt may be made.
-   */
-  waitForRenderer(task: Task, running: RunningJob): TaskEnd | null;
   /**
    * The gate has admitted a request to the host; `fetch` always releases it. When it resolves, the next request may be
    * sent, although this page is not read yet.
@@ -146,22 +135,6 @@ export function createAttempts(parts: AttemptParts): Attempts {
     return send(planned, prepared, progress);
   }
 
-  function waitForRenderer(task: Task, running: RunningJob): TaskEnd | null {
-    if (RENDERERS.every((name) => resources.awayOf(name) === null)) return null;
-    void resources.discover();
-    const page = pageOptionsFor(running.job.options, task.url);
-    // Sessions have wishes of their own; their tasks are planned when the session is there.
-    if (page.session !== null) return null;
-    if (page.engine === 'auto' && task.trace.length === 0 && needsOf(page).length === 0) return null;
-    const { step, refusal } = planAttempt(task, running, null, access, resources, now(), random);
-    const asked = refusal?.code === 'NO_WORKER' ? RENDERERS : [step.engine];
-    if (refusal !== null && refusal.code !== 'NO_WORKER') return null;
-    const away = asked.flatMap((name) => resources.awayOf(name) ?? [])[0];
-    if (away === undefined) return null;
-    parts.metrics.renderPutOff(away.code);
-    return ownFaultEnd(away.code, Math.round(now() + awayPauseMs(away.forMs) * (1 + random() / 4)));
-  }
-
   const recordStart = (task: Task) => store.startTask(lease, task.id, mustRunAlone(task));
 
   function release(running: RunningJob, progress: Progress): void {
@@ -189,7 +162,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
         ...redirectContext(running),
         signal: parts.signal,
         held,
-        mayStart: access.mayStart,
+        mayStart: () => access.mayStart(),
         mayDisguise: access.hasConsent(running, 'identity'),
         async pass(ended) {
           await access.readmit(running, url, ended);
@@ -278,7 +251,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
       observer === null ? null : unkeptExchange(running.job, task, read.fetched, finished, sitemap, read.now);
     if (unkept !== null) await observer?.exchanged(unkept);
     // A refusal before anything was sent says nothing about the host.
-    if (finished.attempt.statusCode !== null) learnFrom(planned, finished);
+    if (finished.attempt.statusCode !== null) learnFrom(planned, finished, access, now());
     return finished;
   }
 
@@ -303,39 +276,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
       access.isObeyed(running) ? (access.knownRobots(running, url) ?? ('unknown' as const)) : null,
   });
 
-  /** Updates the host memory by the attempt. */
-  function learnFrom({ task, step, running }: PlannedAttempt, { attempt }: Finished): void {
-    const plain = task.trace.findLast(({ engine, yield: found }) => engine === 'http' && found !== undefined);
-    const canCompare =
-      plain?.yield !== undefined && attempt.yield !== undefined && runsScripts(attempt.engine);
-    const gain = canCompare ? hasGained(plain.yield, attempt.yield) : undefined;
-    const memory = withUnreadable(access.memoryFor(running) ?? NO_MEMORY, task, attempt, now());
-    const lesson = { ...attempt, identity: step.identity, url: task.atUrl, hasGained: gain };
-    access.remember(running, learn(memory, lesson, now()));
-  }
-
-  return { waitForRenderer, fetch, finish, useStored };
-}
-
-/** A stored page as a response. One that a browser has shown is read as such: its scripts have run. */
-function storedResponse({ page, body }: StoredResponse): FetchResponse {
-  const { url, finalUrl, statusCode, contentType, etag, lastModified, fetchedAt } = page;
-  const extra = { screenshot: null, pdf: null, xhr: [], consoleErrors: [], actions: [], storage: null };
-  return {
-    url,
-    finalUrl,
-    statusCode: statusCode ?? 200,
-    headers: { etag: etag ?? undefined, 'last-modified': lastModified ?? undefined },
-    contentType,
-    body,
-    wireBytes: 0,
-    redirects: [],
-    redirectedTo: null,
-    ms: 0,
-    httpVersion: '1.1',
-    ...(runsScripts(page.engine) ? { rendered: { rawBody: null, extra, failure: null } } : {}),
-    stored: { reason: 'cache', storedAt: fetchedAt },
-  };
+  return { fetch, finish, useStored };
 }
 
 const nothing = () => undefined;
@@ -343,30 +284,12 @@ const nothing = () => undefined;
 /** After a stored page there is nothing to try. */
 const STORED_END: LadderStep = { kind: 'stop', code: null, reason: 'cache.hit' };
 
-/** A browser has read what plain HTTP could not: pages like this one are rendered at once. */
-function withUnreadable(memory: HostMemory, task: Task, attempt: Attempt, now: number): HostMemory {
-  const last = task.trace.at(-1);
-  const wasRefused = last?.engine === 'http' && last.errorCode === 'PROTOCOL_ERROR';
-  if (!wasRefused || attempt.outcome !== 'ok' || !runsScripts(attempt.engine)) return memory;
-  const { engine, proxyTier, identity = 'bot' } = last;
-  const end = { outcome: 'needs-javascript', statusCode: attempt.statusCode } as const;
-  return learn(memory, { engine, proxyTier, identity, url: task.atUrl, ...end }, now);
-}
-
 function routeEndOf({ attempt, fault }: Finished): ProxyRouteEnd {
   const { outcome, statusCode, errorCode = null, ms, bytes } = attempt;
   return { outcome, statusCode, errorCode, fault, ms, bytes };
 }
 
 /** An attempt that broke off by a fault of the program says nothing about its proxy. */
-const RENDERERS: readonly EngineName[] = ['browser', 'stealth'];
-const SHORTEST_AWAY_PAUSE_MS = 10_000;
-const LONGEST_AWAY_PAUSE_MS = 60_000;
-
-/** The longer browsers are away, the less often each of the URLs that wait for them is looked at. */
-const awayPauseMs = (awayForMs: number): number =>
-  Math.min(LONGEST_AWAY_PAUSE_MS, Math.max(SHORTEST_AWAY_PAUSE_MS, awayForMs / 4));
-
 const NOTHING_SENT: ProxyRouteEnd = {
   outcome: 'error',
   statusCode: null,

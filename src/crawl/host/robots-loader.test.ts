@@ -6,7 +6,7 @@ import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { claimSeed, listeningLogger, openStore } from './claimed-task.fixture.ts';
 import { httpResources } from './fetch-resources.fixture.ts';
-import { createHostAccess } from './host-access.ts';
+import { createHostAccess } from './gated-host-access.ts';
 import { createQuarantine } from './quarantine.ts';
 import { createRobotsLoader } from './robots-loader.ts';
 

@@ -121,7 +121,7 @@ export function createRobotsLoader(parts: RobotsLoaderParts): RobotsLoader {
     try {
       await robots.ask(url.origin, {
         signal,
-        mayStart: access.mayStart,
+        mayStart: () => access.mayStart(),
         isOurs: parts.isOurs,
         isRecorded,
         alone: aloneOf(running),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import { jobOf, runningOf } from './claimed-task.fixture.ts';
-import { createRunningJobs, tellWaiting } from './running-job.ts';
+import { createRunningJobs, notifyWaiting } from './running-job.ts';
 
 /** Answers with any job asked for, and counts how often. */
 function countingStore(changes: Parameters<typeof jobOf>[0] = {}) {
@@ -90,9 +90,9 @@ describe('a running job', () => {
       running.whenFree.add(() => void told.push('again'));
     });
     running.whenFree.add(() => void told.push('two'));
-    tellWaiting(running);
+    notifyWaiting(running);
     expect(told).toEqual(['one', 'two']);
-    tellWaiting(running);
+    notifyWaiting(running);
     expect(told).toEqual(['one', 'two', 'again']);
   });
 });

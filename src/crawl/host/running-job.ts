@@ -59,11 +59,11 @@ const MAX_JOBS = 2_000;
 const MOST_ANSWERING_HOSTS = 32;
 
 /** A fetch of the job has ended: hosts that hold tasks of it back check again. */
-export function tellWaiting({ whenFree }: RunningJob): void {
+export function notifyWaiting({ whenFree }: RunningJob): void {
   if (whenFree.size === 0) return;
   const waiting = [...whenFree];
   whenFree.clear();
-  for (const tell of waiting) tell();
+  for (const listener of waiting) listener();
 }
 
 /** `vault` opens the secrets of stored options; jobs that are taken in by `remember` bring theirs open. */

@@ -6,6 +6,7 @@ import type { PageOptions } from '../../core/model/job.ts';
 import type { Task } from '../../core/model/task.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { StoredPage, StoredPageStore } from '../../core/ports/stored-page.ts';
+import type { FetchResponse } from '../../fetch/engine.ts';
 import type { RunningJob } from './running-job.ts';
 
 /** A stored page with its body. */
@@ -147,4 +148,25 @@ function createLookUp(
       if (waiting.length === 0) setImmediate(askAll);
       waiting.push({ job, key, resolve, reject });
     });
+}
+
+/** A stored page as a response. One that a browser has shown is read as such: its scripts have run. */
+export function storedResponse({ page, body }: StoredResponse): FetchResponse {
+  const { url, finalUrl, statusCode, contentType, etag, lastModified, fetchedAt } = page;
+  const extra = { screenshot: null, pdf: null, xhr: [], consoleErrors: [], actions: [], storage: null };
+  return {
+    url,
+    finalUrl,
+    statusCode: statusCode ?? 200,
+    headers: { etag: etag ?? undefined, 'last-modified': lastModified ?? undefined },
+    contentType,
+    body,
+    wireBytes: 0,
+    redirects: [],
+    redirectedTo: null,
+    ms: 0,
+    httpVersion: '1.1',
+    ...(runsScripts(page.engine) ? { rendered: { rawBody: null, extra, failure: null } } : {}),
+    stored: { reason: 'cache', storedAt: fetchedAt },
+  };
 }

@@ -17,9 +17,9 @@ export interface TaskRefusalParts {
 }
 
 /** Says why a task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */
-export function createTaskRefusals(
-  parts: TaskRefusalParts,
-): (claimed: ClaimedTask) => TaskRefusal | 'loading' | null {
+export type TaskRefusals = (claimed: ClaimedTask) => TaskRefusal | 'loading' | null;
+
+export function createTaskRefusals(parts: TaskRefusalParts): TaskRefusals {
   const { hostKey, access, robotsLoader, metrics, now } = parts;
 
   return ({ task, running }) => {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { listeningLogger } from './claimed-task.fixture.ts';
-import { createIntake } from './intake.ts';
+import { createHostQueue } from './host-queue.ts';
 
 const soon = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 20_000 });
 
@@ -8,7 +8,7 @@ it('takes nothing while the store is away, and goes on when it answers', async (
   let isAway = false;
   let open = 0;
   let opened = 0;
-  const intake = createIntake({
+  const hosts = createHostQueue({
     consume: async () => {
       open += 1;
       opened += 1;
@@ -22,16 +22,16 @@ it('takes nothing while the store is away, and goes on when it answers', async (
     logger: listeningLogger().logger,
     lookMs: 5,
   });
-  await intake.start();
+  await hosts.start();
   expect([open, opened]).toEqual([1, 1]);
   isAway = true;
-  intake.suspend();
-  intake.suspend();
+  hosts.suspend();
+  hosts.suspend();
   await soon(() => expect(open).toBe(0));
   isAway = false;
   await soon(() => expect([open, opened]).toEqual([1, 2]));
-  await intake.stop();
+  await hosts.stop();
   expect(open).toBe(0);
-  intake.suspend();
+  hosts.suspend();
   expect([open, opened]).toEqual([0, 2]);
 });

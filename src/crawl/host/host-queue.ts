@@ -6,7 +6,7 @@ import type { Consumer } from '../../core/ports/queue.ts';
  * Takes hosts from the queue while the store can be reached. A process that is cut off from the store could only keep
  * the hosts from other processes.
  */
-export interface Intake {
+export interface HostQueue {
   start(): Promise<void>;
   /** The store does not answer: takes nothing until it does. */
   suspend(): void;
@@ -14,7 +14,7 @@ export interface Intake {
   stop(): Promise<void>;
 }
 
-export interface IntakeOptions {
+export interface HostQueueOptions {
   readonly consume: () => Promise<Consumer>;
   /** Rejects while the store cannot be reached. */
   readonly reach: () => Promise<unknown>;
@@ -22,7 +22,7 @@ export interface IntakeOptions {
   readonly lookMs?: number;
 }
 
-export function createIntake({ consume, reach, logger, lookMs = 1_000 }: IntakeOptions): Intake {
+export function createHostQueue({ consume, reach, logger, lookMs = 1_000 }: HostQueueOptions): HostQueue {
   let consumer: Consumer | null = null;
   /** Consumers that take nothing more and may still have handlers running. */
   const leaving = new Set<Promise<void>>();

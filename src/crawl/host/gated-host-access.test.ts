@@ -5,7 +5,7 @@ import { testEngine } from '../../fetch/http/loopback.fixture.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { claimSeed, openStore } from './claimed-task.fixture.ts';
-import { createHostAccess } from './host-access.ts';
+import { createHostAccess } from './gated-host-access.ts';
 
 let store: Store;
 beforeAll(async () => {
