@@ -4,7 +4,7 @@ import { isScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { Blobs } from '../core/ports/blobs.ts';
 import type { Queue } from '../core/ports/queue.ts';
-import type { RendererAway } from '../crawl/host/fetch-resources.ts';
+import type { RendererAway } from '../crawl/host/process/fetch-resources.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { createParcels } from '../fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../fetch/remote/remote-engine.ts';

@@ -28,7 +28,7 @@ import type { Limits } from '../core/ports/limits.ts';
 import type { Queue } from '../core/ports/queue.ts';
 import type { Search } from '../core/ports/search-index.ts';
 import type { Store } from '../core/ports/store.ts';
-import type { ExchangeObserver } from '../crawl/host/exchange-observer.ts';
+import type { ExchangeObserver } from '../crawl/host/attempt/exchange-observer.ts';
 import type { PoolFigures } from '../crawl/plan/proxies/pool-figures.ts';
 import type { Policies } from '../crawl/policy/policies.ts';
 import { loadPolicyFile } from '../crawl/policy/policy-file.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { listeningLogger } from '../crawl/host/claimed-task.fixture.ts';
+import { listeningLogger } from '../crawl/host/process/claimed-task.fixture.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { openStoreClock } from './store-clock.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ContentHash } from '../../src/core/model/ids.ts';
 import type { Job } from '../../src/core/model/job.ts';
-import { CALM_MS } from '../../src/crawl/host/quarantine.ts';
+import { CALM_MS } from '../../src/crawl/host/process/quarantine.ts';
 import { openScraper, QUICK_POLICY } from '../integration/world.ts';
 import { randomFrom } from '../site/random.ts';
 import { type Site, startSite } from '../site/site.ts';

@@ -3,7 +3,7 @@ import type { Job } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { JobStore } from '../../core/ports/store.ts';
-import type { ExchangeObserver, UnkeptExchange } from '../../crawl/host/exchange-observer.ts';
+import type { ExchangeObserver, UnkeptExchange } from '../../crawl/host/attempt/exchange-observer.ts';
 import { recordId } from '../../lib/warc/warc-record.ts';
 import { type Exchange, exchangeOfPage } from './exchange.ts';
 import { recordsOf } from './exchange-records.ts';

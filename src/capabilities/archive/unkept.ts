@@ -1,5 +1,5 @@
 import type { Blobs } from '../../core/ports/blobs.ts';
-import type { UnkeptExchange } from '../../crawl/host/exchange-observer.ts';
+import type { UnkeptExchange } from '../../crawl/host/attempt/exchange-observer.ts';
 import type { HeaderLine } from '../../lib/warc/http-head.ts';
 import {
   type ArchivedJob,

@@ -8,7 +8,7 @@ import type { Bus } from '../../core/ports/bus.ts';
 import type { Queue } from '../../core/ports/queue.ts';
 import type { CreatedJob, HostOffer, ListPage, Store } from '../../core/ports/store.ts';
 import { traceJobEnd } from '../../core/tracing/tracing.ts';
-import { expectsLogin } from '../../crawl/host/login-walls.ts';
+import { expectsLogin } from '../../crawl/host/process/login-walls.ts';
 import { defined } from '../../lib/defined.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';

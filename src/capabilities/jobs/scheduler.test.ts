@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Messages } from '../../core/ports/bus.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { addJob, openStore } from '../../crawl/host/claimed-task.fixture.ts';
+import { addJob, openStore } from '../../crawl/host/process/claimed-task.fixture.ts';
 import { createBusLocal } from '../../drivers/bus-local/bus-local.ts';
 import { createQueueLocal } from '../../drivers/queue-local/queue-local.ts';
 import { createScheduler } from './scheduler.ts';

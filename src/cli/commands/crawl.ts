@@ -1,7 +1,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { EXIT } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { LOGIN_WALLS } from '../../crawl/host/login-walls.ts';
+import { LOGIN_WALLS } from '../../crawl/host/process/login-walls.ts';
 import { describeBytes, describeCount, describeMs, describeSpeed } from '../../lib/human-units.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { type ArchiveFlags, archivesOf, recordingOf, removeCrawlExports } from '../crawl/crawl-exports.ts';

@@ -9,7 +9,7 @@ import type { Job, JobOptions } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { expectsLogin, LOGIN_WALLS } from '../../crawl/host/login-walls.ts';
+import { expectsLogin, LOGIN_WALLS } from '../../crawl/host/process/login-walls.ts';
 import { describeCount } from '../../lib/human-units.ts';
 import { createNotifier } from '../../lib/notifier.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';

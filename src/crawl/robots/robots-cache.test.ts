@@ -5,7 +5,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
 import { serve, serveRaw, testEngine } from '../../fetch/http/loopback.fixture.ts';
-import { T0 } from '../host/claimed-task.fixture.ts';
+import { T0 } from '../host/process/claimed-task.fixture.ts';
 import { createRobotsCache } from './robots-cache.ts';
 
 /** The two methods of the store that are needed here, over a map. */

@@ -15,7 +15,7 @@ export interface BuildSpec {
 /** So that a lease runs out within a short test. */
 const SHORT_LEASE_SECONDS = 8;
 const SHORT_LEASE: Replacement = {
-  file: 'src/crawl/host/host-worker.ts',
+  file: 'src/crawl/host/owner/host-worker.ts',
   from: 'leaseMs = 30_000',
   to: `leaseMs = ${SHORT_LEASE_SECONDS * 1_000}`,
 };
@@ -37,12 +37,12 @@ const UNCHECKED_COMMIT: Replacement = {
 /** A worker believes that its hosts are its own, whatever the time is and the store says. */
 const NO_SELF_FENCING: readonly Replacement[] = [
   {
-    file: 'src/crawl/host/host-worker.ts',
+    file: 'src/crawl/host/owner/held-leases.ts',
     from: 'clock.cautiousMs() < until - leaseMs * SAFETY_SHARE',
     to: 'until > 0',
   },
   {
-    file: 'src/crawl/host/host-worker.ts',
+    file: 'src/crawl/host/owner/held-leases.ts',
     from: '!lost.has(slice.lease.hostId)',
     to: 'lost.size >= 0',
   },
@@ -72,11 +72,11 @@ const OLD_LEASE_CLOCK: readonly Replacement[] = [
     from: 'aheadMs = Math.round(storeNow - askedAt - tookMs / 2);',
     to: "aheadMs = Math.round(storeNow - askedAt - tookMs / 2);\n    Reflect.set(globalThis, 'storeAheadMs', aheadMs);",
   },
-  { file: 'src/crawl/host/host-worker.ts', from: 'owner, clock, logger,', to: 'owner, logger,' },
+  { file: 'src/crawl/host/owner/host-worker.ts', from: 'owner, clock, logger,', to: 'owner, logger,' },
   {
-    file: 'src/crawl/host/host-worker.ts',
-    from: '  const slices = new Map<HostKey, Slice>();',
-    to: '  const clock = { cautiousMs: options.now, onJump: () => () => undefined };\n  const slices = new Map<HostKey, Slice>();',
+    file: 'src/crawl/host/owner/host-worker.ts',
+    from: '  const hostQueue = createHostQueue({',
+    to: '  const clock = { cautiousMs: options.now, onJump: () => () => undefined };\n  const hostQueue = createHostQueue({',
   },
 ];
 

@@ -1,0 +1,84 @@
+import type { HostMemory } from '../../../core/model/host-memory.ts';
+import type { JobId } from '../../../core/model/ids.ts';
+import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
+import type { HostState } from '../../../core/ports/store.ts';
+import type { HostHold } from '../../../core/ports/task-wait.ts';
+import type { GateDecision } from '../../politeness/gate.ts';
+import type { Robots } from '../../robots/robots-cache.ts';
+import type { RunningJob } from '../process/running-job.ts';
+import type { AttemptResult } from '../process/task-end.ts';
+import { hasOwnProxy } from './own-answers.ts';
+
+/**
+ * The owner's access to the host: the gate admits every request here, and every outcome is recorded here in the state of
+ * the host.
+ *
+ * Requests of a job with a proxy of its caller's are admitted by the same gate and count towards the same rate, but
+ * what they are answered with changes nothing for other jobs (see own-answers.ts). Nor do other jobs wait for the
+ * places that they take: such a proxy may let every request hang.
+ */
+export interface HostAccess {
+  /** The state of the host, without the requests that were counted since the owner has it. */
+  readonly state: HostState;
+  /** The state to store, with these requests. */
+  stateToStore(): HostState;
+  /** Number of requests under way. */
+  readonly inFlight: number;
+  /**
+   * Until when the answers that the job has had through its caller's proxy ask for a pause; 0 for other jobs, and where
+   * they ask for none. Infinity: until a request under way is answered.
+   */
+  ownPauseUntil(running: RunningJob): number;
+  /** Until when the gate holds the host, by a hold or a long pause of its last decision; 0 when it does not. */
+  heldUntil: number;
+  /** Why the gate holds the host, by its last decision; null when it does not. */
+  readonly hold: HostHold | null;
+  /** Connections that the operator allows a job beyond the policy; 0 when none are. */
+  readonly operatorPlaces: number;
+  policy(): HostPolicy;
+  hasConsent(running: RunningJob, what: Consent): boolean;
+  isObeyed(running: RunningJob): boolean;
+  /** Called right before a request is written to its connection: false when this process may no longer own the host. */
+  mayStart(): boolean;
+  /** Asks the gate for one request. After `go` a request is under way, until `release` or `settle`. */
+  admit(running: RunningJob, url: URL): AccessDecision;
+  /** The gate's present decision, without admitting a request. */
+  check(running: RunningJob, url: URL): AccessDecision;
+  /** Waits for the gate; false when it does not admit the request within `withinMs`. */
+  admitSoon(running: RunningJob, url: URL, withinMs: number): Promise<boolean>;
+  /**
+   * Waits for the gate to admit one more request of an attempt: the next hop of a redirect, or the same request once
+   * more. Meanwhile the attempt has no request under way. Rejects when `ended` aborts because the attempt is over; its
+   * request counts as under way again from that moment, until `release` or `settle`.
+   */
+  readmit(running: RunningJob, url: URL, ended: AbortSignal): Promise<void>;
+  /** How long after its admission a request may leave; later it has to be admitted again. Infinity: at any time. */
+  admissionMs(running: RunningJob, url: URL): number;
+  /** The request ended without an outcome that says anything about the host. */
+  release(running: RunningJob): void;
+  /** The request for `url` ended with this result, which goes into the state of the host. */
+  settle(running: RunningJob, url: URL, result: AttemptResult, requestedAt: number): void;
+  /** The host memory for this job; undefined while nothing was learned. */
+  memoryFor(running: RunningJob): HostMemory | undefined;
+  /** Replaces the host memory. */
+  remember(running: RunningJob, memory: HostMemory): void;
+  /** The origin's robots.txt from memory; null when it has to be loaded. */
+  knownRobots(running: RunningJob, url: URL): Robots | null;
+  /**
+   * The same for a request for robots.txt, waiting for the gate; false when the gate holds the host. The pause that
+   * answers through the job's own proxy ask for is for pages alone.
+   */
+  admitRobots(running: RunningJob, url: URL): Promise<boolean>;
+  /** The next hop of an admitted request for robots.txt; false when the gate holds the host. It stays under way. */
+  readmitRobots(running: RunningJob, url: URL): Promise<boolean>;
+  /** The request for robots.txt has ended. */
+  releaseRobots(running: RunningJob): void;
+}
+
+/** The gate's, or why it was not asked: the lease may have run out, or the job's own answers ask for a pause. */
+export type AccessDecision =
+  | GateDecision
+  | { readonly kind: 'wait'; readonly until: number; readonly reason: 'lease.over' | 'own-proxy.paused' };
+
+/** The job whose robots.txt is kept apart; null for jobs that share one. */
+export const aloneOf = (running: RunningJob): JobId | null => (hasOwnProxy(running) ? running.job.id : null);
