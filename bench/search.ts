@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { rebuildIndex } from '../src/capabilities/query/search/keep-index.ts';
+import { rebuildIndex } from '../src/capabilities/query/search/search-reader.ts';
 import { createSearches } from '../src/capabilities/query/search/searches.ts';
 import type { ContentHash, HostKey, JobId, UrlKey } from '../src/core/model/ids.ts';
 import { packRecord } from '../src/core/model/page-record.ts';

@@ -1,6 +1,6 @@
 import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
 import { WARCRecord, WARCSerializer } from 'warcio';
-import type { ExportPage } from '../../src/capabilities/exports/table/export-page.ts';
+import type { ExportPage } from '../../src/capabilities/exports/table.ts';
 import { pagesOf } from './pages.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExportPage, PageSource } from '../../src/capabilities/exports/table/export-page.ts';
+import type { ExportPage, PageSource } from '../../src/capabilities/exports/table.ts';
 import { readRecord } from '../../src/capabilities/jobs/page-result.ts';
 import type { AccountId, ContentHash, JobId, JobSeq, TaskId } from '../../src/core/model/ids.ts';
 import type { Job } from '../../src/core/model/job.ts';

@@ -1,4 +1,4 @@
-import type { Column, Row, Table } from '../../src/capabilities/exports/table/table.ts';
+import type { Column, Row, Table } from '../../src/capabilities/exports/table.ts';
 
 /** The columns of `full`, with values of the length that shops have. */
 export const COLUMNS: readonly Column[] = [

@@ -1,6 +1,6 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { EXPORT_THREAD } from '../../src/capabilities/exports/export-worker.ts';
-import { loadWriter } from '../../src/capabilities/exports/formats.ts';
+import { loadWriter } from '../../src/capabilities/exports/write-export.ts';
 import { keepThreadLimits, startSmallThread } from '../../src/core/config/thread-memory.ts';
 import { type ExportFormat, PAGE_FORMATS } from '../../src/core/model/export-registry.ts';
 import { CREATED_AT, JOB, pagesOf } from './pages.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Content, isSame, loadContent } from '../capabilities/backup/backup-content.ts';
 import type { BackupBegin, Figures } from '../capabilities/backup/backup-parts.ts';
-import type { Content } from '../capabilities/backup/content.ts';
 import type {
   BackupOptions,
   BackupRef,
@@ -11,7 +11,6 @@ import type {
   Installation,
   VaultReport,
 } from '../capabilities/backup/installation.ts';
-import { isSame, loadContent } from '../capabilities/backup/load-content.ts';
 import { contentOfBackup, verifyBackup } from '../capabilities/backup/read-backup.ts';
 import { contentOfStore } from '../capabilities/backup/store-content.ts';
 import { writeBackup } from '../capabilities/backup/write-backup.ts';

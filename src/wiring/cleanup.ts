@@ -1,7 +1,7 @@
 import { sweepExportFiles } from '../capabilities/exports/export-file.ts';
 import { type BlobSweepParts, sweepBlobs } from '../capabilities/jobs/blob-sweep.ts';
 import type { SchedulerDeps } from '../capabilities/jobs/scheduler.ts';
-import { sweepIndex } from '../capabilities/query/search/keep-index.ts';
+import { sweepIndex } from '../capabilities/query/search/search-reader.ts';
 import { applyRetention, purgeAll, type RetentionParts } from '../capabilities/retention/apply-retention.ts';
 import { deleteAccounts } from '../capabilities/retention/delete-accounts.ts';
 import type { Settings } from '../core/config/settings.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LoadTarget } from '../capabilities/backup/load-content.ts';
+import type { LoadTarget } from '../capabilities/backup/backup-content.ts';
 import { makeFolder } from '../core/config/private-files.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Blobs } from '../core/ports/blobs.ts';

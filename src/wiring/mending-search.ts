@@ -1,4 +1,4 @@
-import { rebuildIndex } from '../capabilities/query/search/keep-index.ts';
+import { rebuildIndex } from '../capabilities/query/search/search-reader.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { Search } from '../core/ports/search-index.ts';
 import type { SearchStore } from '../core/ports/search-store.ts';

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Credentials, createCredentials } from '../capabilities/sessions/credentials.ts';
-import { createRemoteCredentials } from '../capabilities/sessions/remote-credentials.ts';
+import {
+  type Credentials,
+  createCredentials,
+  createRemoteCredentials,
+} from '../capabilities/sessions/credentials.ts';
 import { createSessions, type Sessions } from '../capabilities/sessions/sessions.ts';
 import type { Vault } from '../capabilities/sessions/vault.ts';
 import type { Settings } from '../core/config/settings.ts';

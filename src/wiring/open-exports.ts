@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { FilePlace } from '../capabilities/backup/installation.ts';
-import { targetPlace } from '../capabilities/exports/export-places.ts';
+import { targetPlace } from '../capabilities/exports/export-file.ts';
 import {
   createExportWorker,
   EXPORT_THREAD,

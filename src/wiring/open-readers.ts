@@ -1,6 +1,6 @@
 import { createDiffLane, type DiffLane } from '../capabilities/compare/diff-lane.ts';
-import { exportsAtJobEnd } from '../capabilities/exports/job-end-exports.ts';
-import type { LakeReader } from '../capabilities/lake/lake-reader.ts';
+import { exportsAtJobEnd } from '../capabilities/exports/exports.ts';
+import type { LakeReader } from '../capabilities/lake/read-events.ts';
 import { createDecideLane, type DecideLane } from '../capabilities/monitors/decide-lane.ts';
 import { createSearchReader } from '../capabilities/query/search/search-reader.ts';
 import {

@@ -6,7 +6,7 @@ import type { Capabilities } from '../capabilities/capabilities.ts';
 import { stopFullAccounts } from '../capabilities/jobs/full-accounts.ts';
 import { createJobs, type Jobs } from '../capabilities/jobs/jobs.ts';
 import { createScheduler } from '../capabilities/jobs/scheduler.ts';
-import { runRechecks } from '../capabilities/monitors/recheck-runner.ts';
+import { runRechecks } from '../capabilities/monitors/monitor-jobs.ts';
 import {
   eventsMsOf,
   installationLimits,

@@ -1,6 +1,10 @@
-import { filePlaceOf } from '../capabilities/backup/backup-ref.ts';
 import { createBackupSchedule } from '../capabilities/backup/backup-schedule.ts';
-import type { BackupRef, BackupReport, Installation } from '../capabilities/backup/installation.ts';
+import {
+  type BackupRef,
+  type BackupReport,
+  filePlaceOf,
+  type Installation,
+} from '../capabilities/backup/installation.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Logger } from '../core/observe/logger.ts';

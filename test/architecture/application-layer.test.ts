@@ -33,7 +33,7 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
   // An export is written in a thread of its own.
   createComparisons: [
     'wiring/open-capabilities.ts',
-    'capabilities/exports/sources/diff.ts',
+    'capabilities/exports/sources/open-table.ts',
     'cli/backend/history-backend.ts',
     'cli/backend/local-backend.ts',
   ],

@@ -7,7 +7,7 @@ import type { RenderedExchange } from '../../src/capabilities/archive/exchange.t
 import { recordsOf } from '../../src/capabilities/archive/exchange-records.ts';
 import { createKnownPayloads } from '../../src/capabilities/archive/known-payloads.ts';
 import { written } from '../../src/capabilities/archive/write-warc.ts';
-import { exportBytes } from '../../src/capabilities/exports/export-bytes.ts';
+import { exportBytes } from '../../src/capabilities/exports/write-export.ts';
 import type { ExportFormat } from '../../src/core/model/export-registry.ts';
 import type { Job } from '../../src/core/model/job.ts';
 import { openReplayEngine } from '../../src/fetch/replay/replay-engine.ts';

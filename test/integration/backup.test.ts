@@ -2,8 +2,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { filePlaceOf } from '../../src/capabilities/backup/backup-ref.ts';
-import type { BackupRef, Installation } from '../../src/capabilities/backup/installation.ts';
+import {
+  type BackupRef,
+  filePlaceOf,
+  type Installation,
+} from '../../src/capabilities/backup/installation.ts';
 import type { ContentHash } from '../../src/core/model/ids.ts';
 import type { Job } from '../../src/core/model/job.ts';
 import { BACKUP_TOOLS } from '../../src/wiring/backups.ts';

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { collectOrphans, collectReplaced } from '../../src/capabilities/lake/collect-files.ts';
 import { compactLake } from '../../src/capabilities/lake/compact.ts';
-import { drainEvents } from '../../src/capabilities/lake/drain-events.ts';
-import { createLakeKeeper } from '../../src/capabilities/lake/lake-keeper.ts';
+import {
+  collectOrphans,
+  collectReplaced,
+  createLakeKeeper,
+} from '../../src/capabilities/lake/lake-keeper.ts';
 import type { LakeRow } from '../../src/capabilities/lake/page-rows.ts';
 import { decodeParquet } from '../../src/capabilities/lake/parquet-file.ts';
 import { manifestPath } from '../../src/capabilities/lake/partition.ts';
-import { rebuildLake } from '../../src/capabilities/lake/rebuild.ts';
+import { drainEvents, rebuildLake } from '../../src/capabilities/lake/rebuild.ts';
 import type { Job } from '../../src/core/model/job.ts';
 import type { LakeFile, LakeTable } from '../../src/core/ports/lake-store.ts';
 import { openWorld, type World } from './world.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { recheckRequest } from '../../src/capabilities/monitors/recheck-runner.ts';
+import { recheckRequest } from '../../src/capabilities/monitors/monitor-jobs.ts';
 import { SECRET_FIELDS, type SecretField } from '../../src/capabilities/sessions/secret-fields.ts';
 import type { AccountId, ScheduleId } from '../../src/core/model/ids.ts';
 import type { Schedule } from '../../src/core/model/schedule.ts';

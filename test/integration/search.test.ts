@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildIndex, sweepIndex } from '../../src/capabilities/query/search/keep-index.ts';
+import { rebuildIndex, sweepIndex } from '../../src/capabilities/query/search/search-reader.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import { QUICK_POLICY } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drainEvents } from '../../src/capabilities/lake/drain-events.ts';
+import { drainEvents } from '../../src/capabilities/lake/rebuild.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 
 const PAGES = 6;

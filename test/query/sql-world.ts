@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createRowBatch } from '../../src/capabilities/lake/row-batch.ts';
-import { writeLakeFiles } from '../../src/capabilities/lake/write-files.ts';
+import { writeLakeFiles } from '../../src/capabilities/lake/lake-parts.ts';
+import { createRowBatch } from '../../src/capabilities/lake/page-rows.ts';
 import { createSqlQueries } from '../../src/capabilities/query/sql/sql-queries.ts';
 import {
   type SqlEnd,

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PartWriter } from './backup-parts.ts';
 import { contentOfBackup, verifyBackup } from './read-backup.ts';
-import { encodeRow } from './row-codec.ts';
 import { BODIES, bodyOf, HEAD, smallBackup } from './snapshot.fixture.ts';
-import { TableDigest } from './table-digest.ts';
+import { encodeRow, TableDigest } from './table-digest.ts';
 
 /** In pieces of this size, as a file or a bucket gives them. */
 const open = (bytes: Buffer, size = 1_000) =>

@@ -2,11 +2,9 @@ import type { ContentHash } from '../../core/model/ids.ts';
 import { isBody } from '../../core/model/page-record.ts';
 import type { Blob } from '../../core/ports/blobs.ts';
 import type { PortableRow } from '../../core/ports/store-copy.ts';
+import { type Content, HashList } from './backup-content.ts';
 import { type BackupBegin, type BackupEnd, damaged, type PartContent, readParts } from './backup-parts.ts';
-import type { Content } from './content.ts';
-import { HashList } from './hash-list.ts';
-import { decodeRows } from './row-codec.ts';
-import { TableDigest, type TableFigures } from './table-digest.ts';
+import { decodeRows, TableDigest, type TableFigures } from './table-digest.ts';
 
 type RowsPart = PartContent & { kind: 'rows' };
 type BodiesPart = PartContent & { kind: 'bodies' };

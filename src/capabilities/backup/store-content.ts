@@ -1,9 +1,8 @@
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { Blob, Blobs } from '../../core/ports/blobs.ts';
 import type { StoreSnapshot } from '../../core/ports/store-copy.ts';
+import { type BodyBatch, type Content, HashList } from './backup-content.ts';
 import type { BackupBegin } from './backup-parts.ts';
-import type { BodyBatch, Content } from './content.ts';
-import { HashList } from './hash-list.ts';
 import { TableDigest, type TableFigures } from './table-digest.ts';
 
 const BODIES_AT_ONCE = 64;

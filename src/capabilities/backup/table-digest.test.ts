@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { PortableRow, PortableValue } from '../../core/ports/store-copy.ts';
-import { decodeRows, encodeRow } from './row-codec.ts';
-import { TableDigest } from './table-digest.ts';
+import { decodeRows, encodeRow, TableDigest } from './table-digest.ts';
 
 const digestOf = (rows: readonly PortableRow[]) => {
   const digest = new TableDigest();

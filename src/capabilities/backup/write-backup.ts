@@ -1,9 +1,8 @@
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { StoreSnapshot } from '../../core/ports/store-copy.ts';
 import { type BackupBegin, type Figures, PartWriter } from './backup-parts.ts';
-import { encodeRow } from './row-codec.ts';
 import { listReferences, readBodies } from './store-content.ts';
-import { TableDigest, type TableFigures } from './table-digest.ts';
+import { encodeRow, TableDigest, type TableFigures } from './table-digest.ts';
 
 export interface BackupSource {
   /** Closed as soon as its rows are read: bodies are read after that. */

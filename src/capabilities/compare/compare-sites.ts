@@ -6,13 +6,11 @@ import type { SitePage, SiteStore } from '../../core/ports/site-store.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import { changedNames, type PageComparison, withoutBytes } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
-import { type Absence, absenceOfKnown } from './coverage.ts';
-import type { EarlierVersions } from './earlier-versions.ts';
-import { type KnownPage, knownPage } from './known-page.ts';
-import { createAbsences } from './missing-pages.ts';
+import { type Absence, absenceOfKnown, createAbsences } from './coverage.ts';
+import { type EarlierVersions, type KnownPage, knownPage } from './earlier-versions.ts';
 import { type MovedPages, orderOf } from './moved-pages.ts';
 import type { PageComparer } from './page-comparer.ts';
-import { isComparable, readPage } from './read-page.ts';
+import { isComparable, readPage } from './page-version.ts';
 import type { MissingReason, SiteChange } from './site-change.ts';
 
 export type SiteCompareStore = SiteStore & Pick<JobStore, 'findTask'>;

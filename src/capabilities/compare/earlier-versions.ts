@@ -2,7 +2,8 @@ import type { AccountId, SnapshotId } from '../../core/model/ids.ts';
 import type { Snapshot } from '../../core/model/snapshot.ts';
 import type { SnapshotStore } from '../../core/ports/snapshot-store.ts';
 import { historyUrlOf } from '../snapshots/page-identity.ts';
-import type { KnownPage } from './known-page.ts';
+import type { PageVersion, ReadPage } from './page-version.ts';
+import type { ChangeSide } from './site-change.ts';
 
 export type EarlierStore = Pick<SnapshotStore, 'listSightings' | 'getSnapshot'>;
 
@@ -60,5 +61,35 @@ export function knownSnapshot(snapshot: Snapshot, seenAt: number): KnownPage {
       fields: { ...record, price, currency, availability, title: title ?? record?.title ?? null },
       screenshot: screenshot?.contentType === 'image/png' ? screenshot.contentHash : null,
     },
+  };
+}
+
+/** One version of a page with what a list of changes shows of it. */
+export interface KnownPage {
+  readonly url: string;
+  readonly side: ChangeSide;
+  readonly version: PageVersion;
+}
+
+/** A page of a job. */
+export function knownPage({ page, version }: ReadPage): KnownPage {
+  const { fields } = version;
+  const text = (name: string): string | null => {
+    const value = fields[name];
+    return typeof value === 'string' ? value : null;
+  };
+  return {
+    url: page.url,
+    side: {
+      taskId: page.taskId,
+      finalUrl: page.finalUrl,
+      statusCode: page.statusCode,
+      fetchedAt: page.fetchedAt,
+      title: text('title'),
+      price: typeof fields.price === 'number' ? fields.price : null,
+      currency: text('currency'),
+      availability: text('availability'),
+    },
+    version,
   };
 }

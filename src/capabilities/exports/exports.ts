@@ -1,16 +1,18 @@
+import { createHash } from 'node:crypto';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type Export, type ExportSpec, formatProblem } from '../../core/model/export.ts';
 import type { AccountId, ExportId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import type { Bus } from '../../core/ports/bus.ts';
+import type { StoredEvent } from '../../core/ports/event-store.ts';
 import type { ExportQuery, ExportStore } from '../../core/ports/export-store.ts';
 import type { ByteRange, Files } from '../../core/ports/files.ts';
-import type { ListPage } from '../../core/ports/store.ts';
+import type { ReaderRange } from '../../core/ports/reader-store.ts';
+import type { ListPage, Store } from '../../core/ports/store.ts';
 import { requireLedger } from '../jobs/expired.ts';
 import { invalidRequest } from '../jobs/invalid-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { fileOf, removeFiles } from './export-file.ts';
-import { checkLink, newSecret } from './export-link.ts';
-import { type ExportPlaces, targetPlace } from './export-places.ts';
+import { checkLink, type ExportPlaces, fileOf, newSecret, removeFiles, targetPlace } from './export-file.ts';
 
 /** Exports of an account. Every method that takes an account throws NOT_FOUND for exports and jobs of others. */
 export interface Exports {
@@ -28,7 +30,7 @@ export interface Exports {
   read(of: Export, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
 }
 
-export interface ExportsDeps {
+interface ExportsDeps {
   readonly store: Pick<
     ExportStore,
     'createExport' | 'getExport' | 'findExport' | 'listExports' | 'deleteExport'
@@ -38,6 +40,9 @@ export interface ExportsDeps {
   readonly places: ExportPlaces;
   readonly now: () => number;
 }
+
+/** A job that was cancelled has none: it is resumed, or of no use. */
+const ENDS: ReadonlySet<string> = new Set(['job.completed', 'job.partially_completed', 'job.failed']);
 
 export function createExports({ store, jobs, files, places, now }: ExportsDeps): Exports {
   const isId = (id: string): id is ExportId => /^exp_[0-9a-f-]{1,64}$/.test(id);
@@ -128,3 +133,35 @@ export function createExports({ store, jobs, files, places, now }: ExportsDeps):
 }
 
 const noExport = (id: string) => new ScrapifieError('NOT_FOUND', `There is no export ${id.slice(0, 100)}.`);
+
+interface JobEndParts {
+  readonly store: Pick<Store, 'getJob' | 'createExport' | 'advanceReader'>;
+  readonly bus: Pick<Bus, 'publish'>;
+}
+
+/**
+ * Makes the exports that a job asks for at its end. Their ids come from the event, so that an event which is read twice
+ * makes them once; a job that is resumed ends again, and gets new ones.
+ */
+export function exportsAtJobEnd({ store, bus }: JobEndParts) {
+  return async (events: readonly StoredEvent[], range: ReaderRange): Promise<boolean> => {
+    let made = 0;
+    for (const { id: eventId, type, jobId } of events) {
+      const job = jobId === null || !ENDS.has(type) ? null : await store.getJob(jobId);
+      for (const [at, spec] of (job?.options.exports ?? []).entries()) {
+        if (job === null) continue;
+        const id = exportIdFor(`${eventId}:${at}`);
+        const { accountId, id: of } = job;
+        await store.createExport({ id, accountId, jobId: of, spec, secret: newSecret() });
+        made += 1;
+      }
+    }
+    if (made > 0) bus.publish('export.created', {});
+    return store.advanceReader('exports', range);
+  };
+}
+
+function exportIdFor(text: string): ExportId {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `exp_${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}` as ExportId;
+}

@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Export } from '../../core/model/export.ts';
-import type { ExportEnd, ExportProgress } from '../../core/ports/export-store.ts';
+import type { Export, ExportSpec } from '../../core/model/export.ts';
+import { type ExportFormat, exportFormatSpec } from '../../core/model/export-registry.ts';
+import type { ContentHash, JobId, TaskId } from '../../core/model/ids.ts';
+import type { Job } from '../../core/model/job.ts';
+import type { Page } from '../../core/model/page.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
+import type { ExportEnd, ExportProgress, ExportStore } from '../../core/ports/export-store.ts';
 import type { Files } from '../../core/ports/files.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { type ExportParts, exportBytes } from './export-bytes.ts';
+import { createSorter } from '../../lib/external-sorter.ts';
+import { requireLedger } from '../jobs/expired.ts';
+import { readRecord } from '../jobs/page-result.ts';
 import { fileOf, nameForPeople, removeFiles } from './export-file.ts';
+import { openTable, type TableParts } from './sources/open-table.ts';
+import type { ExportPage, PageWriter, TableWriter } from './table.ts';
 
-export interface WriteParts extends ExportParts {
+interface WriteParts extends ExportParts {
   readonly store: ExportParts['store'] & Pick<Store, 'getJob'>;
   /** Where the files of exports are. */
   readonly files: Files;
@@ -15,6 +24,15 @@ export interface WriteParts extends ExportParts {
   readonly target: Files | null;
   readonly onProgress: (progress: ExportProgress) => void;
 }
+
+/** Jobs beyond this may give a workbook of more than 4 GB: XML takes several times the bytes of a text. */
+const LARGE_PAGES = 500_000;
+const LARGE_BYTES = 1_073_741_824;
+
+/** Where pages are asked for at once: more of small ones than of large ones, whose records may be as long as they are. */
+const KEYS_AT_ONCE = 5_000;
+const PAGES_AT_ONCE = 100;
+const BYTES_AT_ONCE = 4_194_304;
 
 /**
  * Writes the file of a claimed export. The file is there whole or not at all; files of earlier attempts are removed first.
@@ -57,4 +75,116 @@ export async function writeExport(claimed: Export, parts: WriteParts): Promise<E
     await target.write(copy, files.read(name));
   }
   return { rows, sizeBytes, sha256: digest.digest('hex') };
+}
+
+interface ExportParts {
+  readonly store: PageParts['store'] & TableParts['store'];
+  readonly blobs: Blobs;
+}
+
+interface ExportRun {
+  readonly job: Job;
+  readonly spec: ExportSpec;
+  readonly createdAt: number;
+  /** Hears of rows, or pages, as they are written. */
+  readonly onRows?: (rows: number) => void;
+}
+
+/**
+ * The bytes of an export of what is stored of the job now. Memory does not grow with the number of pages. Throws EXPIRED
+ * when the URLs of the job were deleted.
+ */
+export async function* exportBytes(
+  { job, spec, createdAt, onRows = () => undefined }: ExportRun,
+  { store, blobs }: ExportParts,
+): AsyncGenerator<Uint8Array> {
+  requireLedger(job);
+  const pages = () => pagesInOrder(job.id, { store, blobs });
+  const writer = await loadWriter(spec.format);
+  if (writer.takes === 'pages') {
+    yield* writer.write(pages, { job, onRows, createdAt });
+    return;
+  }
+  const table = await openTable({ job, spec, pages, store, blobs });
+  const { pages: count, bytes } = job.counters;
+  const isLarge = count > LARGE_PAGES || bytes > LARGE_BYTES;
+  yield* writer.write(table, { onRows, title: spec.type, isLarge, excel: spec.excel === true });
+}
+
+/** A file of `writers/`: its functions, by the formats that they write. */
+interface WriterModule {
+  readonly writers: Readonly<Partial<Record<ExportFormat, TableWriter | PageWriter>>>;
+}
+
+/** How a format is written. Writers are loaded when they are needed: some bring large packages. */
+type LoadedWriter =
+  | { readonly takes: 'rows'; readonly write: TableWriter }
+  | { readonly takes: 'pages'; readonly write: PageWriter };
+
+export async function loadWriter(format: ExportFormat): Promise<LoadedWriter> {
+  const { takes, writer } = exportFormatSpec(format);
+  const { writers } = (await import(`./writers/${writer}.ts`)) as WriterModule;
+  const write = writers[format];
+  if (write === undefined) throw new Error(`writers/${writer}.ts has no writer of ${format}.`);
+  return { takes, write } as LoadedWriter;
+}
+
+interface PageParts {
+  readonly store: Pick<ExportStore, 'listPageKeys' | 'pagesOfTasks'>;
+  readonly blobs: Pick<Blobs, 'get'>;
+}
+
+/**
+ * The pages of a job in the order of their URLs, which does not depend on when they were fetched: a crawl that was
+ * interrupted and resumed gives the same order as one that was not.
+ */
+async function* pagesInOrder(jobId: JobId, { store, blobs }: PageParts): AsyncGenerator<ExportPage> {
+  for await (const taskIds of sortedKeys(jobId, store)) {
+    const pages = new Map<TaskId, Page>();
+    for (const page of await store.pagesOfTasks(jobId, taskIds)) pages.set(page.taskId, page);
+    for (const taskId of taskIds) {
+      const page = pages.get(taskId);
+      // Deleted since its key was read.
+      if (page !== undefined) yield exportPage(page, blobs);
+    }
+  }
+}
+
+function exportPage(page: Page, blobs: Pick<Blobs, 'get'>): ExportPage {
+  const isGone = page.expired?.includes('bodies') === true;
+  return {
+    page,
+    record: readRecord(page.record),
+    body: async () => (isGone || page.contentHash === null ? null : blobs.get(page.contentHash)),
+    blob: (hash: ContentHash) => blobs.get(hash),
+  };
+}
+
+async function* sortedKeys(
+  jobId: JobId,
+  store: Pick<ExportStore, 'listPageKeys'>,
+): AsyncGenerator<readonly TaskId[]> {
+  const sorter = createSorter();
+  try {
+    let cursor: string | undefined;
+    do {
+      const { items, nextCursor } = await store.listPageKeys({ jobId, cursor, limit: KEYS_AT_ONCE });
+      for (const { url, taskId, bytes } of items) sorter.add(url, `${taskId} ${bytes}`);
+      cursor = nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    let batch: TaskId[] = [];
+    let bytes = 0;
+    for (const value of sorter.values()) {
+      const [taskId, size] = value.split(' ').map(Number) as [number, number];
+      batch.push(taskId as TaskId);
+      bytes += size;
+      if (batch.length < PAGES_AT_ONCE && bytes < BYTES_AT_ONCE) continue;
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    if (batch.length > 0) yield batch;
+  } finally {
+    sorter.close();
+  }
 }

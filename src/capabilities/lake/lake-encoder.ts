@@ -3,7 +3,7 @@ import type { LakePage, LakeTable } from '../../core/ports/lake-store.ts';
 import { siblingModule } from '../../lib/sibling-module.ts';
 import { ThreadClient } from '../../lib/threads/thread-client.ts';
 import type { DroppedRows, MergedFile } from './merge-files.ts';
-import type { EncodedFile } from './row-batch.ts';
+import type { EncodedFile } from './page-rows.ts';
 
 /** Makes Parquet files in a thread of its own, which is started by the first call and ends when it was idle for a while. */
 export interface LakeEncoder {

@@ -3,9 +3,8 @@ import type { AccountId, ContentHash, JobId, JobSeq, TaskId } from '../../core/m
 import type { Page, PageRecord } from '../../core/model/page.ts';
 import { packRecord } from '../../core/model/page-record.ts';
 import { mergeFiles, pagesInFiles } from './merge-files.ts';
-import type { LakeRow } from './page-rows.ts';
+import { createRowBatch, type EncodedFile, type LakeRow } from './page-rows.ts';
 import { decodeParquet } from './parquet-file.ts';
-import { createRowBatch, type EncodedFile } from './row-batch.ts';
 
 const ACCOUNT = 'acc_1' as AccountId;
 const [ONE, TWO] = ['job_1' as JobId, 'job_2' as JobId];

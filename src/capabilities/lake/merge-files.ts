@@ -1,8 +1,7 @@
 import type { JobId } from '../../core/model/ids.ts';
 import type { LakeFileJob, LakeTable } from '../../core/ports/lake-store.ts';
-import type { LakeRow } from './page-rows.ts';
+import { bytesOfRow, jobsOf, type LakeRow } from './page-rows.ts';
 import { decodeParquet, openParquet } from './parquet-file.ts';
-import { bytesOfRow, jobsOf } from './row-batch.ts';
 
 /** Rows that do not go into the new file. */
 export interface DroppedRows {

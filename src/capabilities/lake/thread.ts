@@ -2,7 +2,7 @@ import { answerCalls, handOver } from '../../lib/threads/answer-calls.ts';
 import { lowerThreadPriority } from '../../lib/threads/thread-priority.ts';
 import type { EncoderMethods } from './lake-encoder.ts';
 import { mergeFiles, pagesInFiles } from './merge-files.ts';
-import { createRowBatch, type EncodedFile, type RowBatch } from './row-batch.ts';
+import { createRowBatch, type EncodedFile, type RowBatch } from './page-rows.ts';
 
 /** The thread that turns pages into Parquet files: parsing and compressing would hold up the event loop. */
 lowerThreadPriority();

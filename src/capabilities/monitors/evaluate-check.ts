@@ -8,7 +8,7 @@ import type { Store } from '../../core/ports/store.ts';
 import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { WatchedPage } from '../../extract/diff/watched-page.ts';
-import { isComparable, type ReadPage, readPage } from '../compare/read-page.ts';
+import { isComparable, type ReadPage, readPage } from '../compare/page-version.ts';
 import {
   checkEvents,
   type FoundChange,

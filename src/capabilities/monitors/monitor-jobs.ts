@@ -1,16 +1,27 @@
 import type { ChangeRules, MonitorSettings, MonitorTarget } from '../../core/model/monitor.ts';
+import type { Schedule } from '../../core/model/schedule.ts';
+import type { Logger } from '../../core/observe/logger.ts';
+import type { DueRecheck } from '../../core/ports/monitor-store.ts';
+import type { Store } from '../../core/ports/store.ts';
+import { parseStoredSeed } from '../../crawl/frontier/canonical.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
+import { defined } from '../../lib/defined.ts';
+import { batchRequestSchema } from '../jobs/job-request.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { ageMsOf } from '../jobs/retention-fields.ts';
 import { type ScheduleRequest, scheduleRequestSchema } from '../schedules/schedule-request.ts';
+import { isKeyRevoked } from '../schedules/schedule-runs.ts';
+import { openScheduledJob } from '../sessions/job-secrets.ts';
+import type { Vault } from '../sessions/vault.ts';
 import type { MonitorRequest } from './monitor-request.ts';
 
 /** What the checks of a monitor fetch. */
 
-export const targetOf = ({ urls, site }: Pick<MonitorRequest, 'urls' | 'site'>): MonitorTarget =>
+const targetOf = ({ urls, site }: Pick<MonitorRequest, 'urls' | 'site'>): MonitorTarget =>
   urls !== undefined ? 'urls' : site !== undefined ? 'site' : 'sitemap';
 
 /** What decides which pages are fetched and how. */
-export type JobFields = Pick<
+type JobFields = Pick<
   MonitorRequest,
   'urls' | 'site' | 'sitemap' | 'options' | 'maxPages' | 'maxDepth' | 'include' | 'exclude'
 >;
@@ -74,3 +85,74 @@ export const settingsOf = (
     webhookIds,
   };
 };
+
+interface RecheckDeps {
+  readonly store: Pick<Store, 'listDueRechecks' | 'takeRecheck' | 'getSchedule' | 'getAccount' | 'listKeys'>;
+  readonly jobs: Pick<Jobs, 'batch' | 'requireRoom'>;
+  readonly vault: Vault | null;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+const BATCH = 50;
+
+/** What a check fetches, as its schedule stores it. */
+interface WatchedJob {
+  readonly options: unknown;
+  readonly retention: unknown;
+  readonly urls?: readonly string[];
+  readonly sitemapUrls?: readonly string[];
+}
+
+/**
+ * Starts the jobs that look again at pages that a check was not sure of. A second look is a help: one that is lost or
+ * refused is made up for by the next check.
+ */
+export async function runRechecks(deps: RecheckDeps): Promise<void> {
+  for (const due of await deps.store.listDueRechecks(BATCH)) {
+    // A second look that was taken is not due any more: second looks that cannot begin for want of room wait.
+    deps.jobs.requireRoom();
+    const { monitor, recheck } = due;
+    if (!(await deps.store.takeRecheck(monitor.id, recheck.dueAt))) continue;
+    try {
+      await startRecheck(due, deps);
+    } catch (error) {
+      const details = { monitorId: monitor.id, err: error };
+      deps.logger.warn(details, 'monitor: pages could not be looked at again');
+    }
+  }
+}
+
+async function startRecheck({ monitor, recheck }: DueRecheck, deps: RecheckDeps): Promise<void> {
+  const { store, jobs, vault } = deps;
+  const { accountId, id } = monitor;
+  const schedule = await store.getSchedule(accountId, monitor.scheduleId);
+  if (schedule === null || schedule.isPaused || (await isKeyRevoked(store, schedule))) return;
+  const account = await store.getAccount(accountId);
+  if (account === null || account.disabledAt !== null) return;
+  const { credentials, keyId } = schedule.job;
+  const { request, secretOrigins } = recheckRequest(schedule, vault, recheck.urls);
+  await jobs.batch(request, accountId, {
+    credentials,
+    secretOrigins,
+    monitor: { id, round: recheck.round },
+    startedBy: {
+      actor: `monitor ${id}`,
+      address: 'scheduler',
+      ...defined({ keyId }),
+    },
+  });
+}
+
+/**
+ * The pages are fetched as the check fetches them: those of a site or sitemap are URLs that the site has named, so that
+ * headers and cookies go to the origins of the monitor alone.
+ */
+export function recheckRequest(schedule: Schedule, vault: Vault | null, urls: readonly string[]) {
+  const { request } = openScheduledJob(schedule.job, vault, schedule);
+  const { options, retention, urls: named = [], sitemapUrls = [] } = request as WatchedJob;
+  const origins = [...named, ...sitemapUrls].flatMap((url) => parseStoredSeed(url)?.origin ?? []);
+  return {
+    request: batchRequestSchema.parse({ urls, options, retention, snapshots: true }),
+    secretOrigins: [...new Set(origins)],
+  };
+}

@@ -21,7 +21,7 @@ import { isJobId } from '../jobs/job-id.ts';
 import { type CrawlRequest, scrapeRequestSchema } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { ScheduleOwner, Schedules } from '../schedules/schedules.ts';
-import { openScheduledJob, type SecretFields, secretPageOf } from '../sessions/schedule-secrets.ts';
+import { openScheduledJob, type SecretFields, secretPageOf } from '../sessions/job-secrets.ts';
 import { requireBoundOrigins } from '../sessions/secret-fields.ts';
 import type { Vault } from '../sessions/vault.ts';
 import type { WatchStoredPage } from './evaluate-check.ts';
@@ -248,7 +248,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       const request = scrapeRequestSchema.parse({ ...options, formats, url });
       // What reads pages is loaded by the first preview: lists and changes of monitors do without.
       const [{ readPage }, { linesOf }] = await Promise.all([
-        import('../compare/read-page.ts'),
+        import('../compare/page-version.ts'),
         import('./watched-lines.ts'),
       ]);
       const { id: jobId } = await jobs.scrapeNow(request, accountId, { credentials });

@@ -1,3 +1,4 @@
+import { nearestName } from '../../core/config/nearest-name.ts';
 import type { QueryField } from '../../core/model/query-fields.ts';
 import {
   COMPARISONS,
@@ -5,7 +6,7 @@ import {
   type QueryValue,
   TEXT_TESTS,
 } from '../../core/model/query-plan.ts';
-import { type QueryProblems, shortened, suggestion } from './query-problems.ts';
+import { type FieldProblem, invalidRequest } from '../jobs/invalid-request.ts';
 
 export const CONDITION_LIMITS = {
   depth: 8,
@@ -173,3 +174,25 @@ function timeOf(given: unknown): unknown {
   const time = Date.parse(hasZone ? given : `${given}Z`);
   return Number.isNaN(time) ? undefined : time;
 }
+
+/** The problems of a request, each under the field that has it. */
+export class QueryProblems {
+  readonly #problems: FieldProblem[] = [];
+
+  add(field: string, message: string): void {
+    this.#problems.push({ field, message });
+  }
+
+  /** Throws VALIDATION_FAILED when there are any. */
+  refuse(): void {
+    if (this.#problems.length > 0) throw invalidRequest(this.#problems);
+  }
+}
+
+/** The known name that was probably meant, as the end of a sentence; empty when none is near. */
+export function suggestion(given: string, known: Iterable<string>): string {
+  const near = nearestName(given.slice(0, 100), known);
+  return near === null ? '' : `; did you mean "${near}"?`;
+}
+
+export const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -15,9 +15,8 @@ import {
   TIME_UNITS,
   type TimeUnit,
 } from '../../core/model/query-plan.ts';
-import { ConditionParser } from './parse-condition.ts';
+import { ConditionParser, QueryProblems, shortened, suggestion } from './parse-condition.ts';
 import { readPosition } from './query-cursor.ts';
-import { QueryProblems, shortened, suggestion } from './query-problems.ts';
 
 /** A query as it is sent. What it names is checked here, against the catalogue. */
 export interface QueryRequest {

@@ -4,7 +4,7 @@ import type { ReaderName } from '../../core/model/derived.ts';
 import { compareCursors } from '../../core/model/event-types.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Bus } from '../../core/ports/bus.ts';
-import type { StoredEvent } from '../../core/ports/event-store.ts';
+import type { PagesEventData, StoredEvent } from '../../core/ports/event-store.ts';
 import type { ReaderBatch, ReaderRange } from '../../core/ports/reader-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createNotifier, type Notifier } from '../../lib/notifier.ts';
@@ -63,6 +63,9 @@ const LEASE_MS = 30_000;
 const REST_EVERY_MS = 10_000;
 /** Tries of an event that fails by itself, before it is passed over. */
 const MOST_TRIES = 3;
+
+/** Pages of one step of a reader: more would hold up the store, or take much memory, in one transaction. */
+const MOST_PAGES = 1_000;
 
 /**
  * A reader is woken by the bus, and looks once a second without it. When `apply` fails because a server is away, it is
@@ -225,3 +228,13 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
 
 /** A server that is away, or a disk that is full: the same may work later. */
 const isAway = (error: unknown): boolean => isScrapifieError(error) && ERRORS[error.code].retry === 'later';
+
+/** The first events, one at least, as far as they tell of so many pages that one step can take them. */
+export function firstEvents(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  let pages = 0;
+  const end = events.findIndex(({ type, data }) => {
+    if (type === 'pages.committed') pages += (data as unknown as PagesEventData).pages.length;
+    return pages > MOST_PAGES;
+  });
+  return end === -1 ? events : events.slice(0, Math.max(1, end));
+}

@@ -1,17 +1,19 @@
+import { createHash } from 'node:crypto';
+import type { JobId, RunId, ScheduleId } from '../../core/model/ids.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Consumer, Queue } from '../../core/ports/queue.ts';
 import type { ScheduleStore } from '../../core/ports/schedule-store.ts';
-import { decideTicks, type TickDecision, type TickSource } from './due-ticks.ts';
+import { formatJobId } from '../jobs/job-id.ts';
 import { decideRuns, type RunDeps } from './schedule-runs.ts';
-import { tickIds } from './tick-ids.ts';
+import { decideTicks, type TickDecision, type TickSource } from './ticks.ts';
 
 /** Runs schedules that are due; in any number of processes at once. */
-export interface ScheduleClock {
+interface ScheduleClock {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface ScheduleClockDeps extends RunDeps {
+interface ScheduleClockDeps extends RunDeps {
   readonly store: RunDeps['store'] & Pick<ScheduleStore, 'listDueSchedules' | 'recordTicks'>;
   readonly queue: Pick<Queue, 'every'>;
   readonly logger: Pick<Logger, 'warn'>;
@@ -86,4 +88,18 @@ async function recordDue({ store, logger }: Omit<ScheduleClockDeps, 'queue'>): P
     }
   }
   return recorded;
+}
+
+/** The ids of the run of a tick and of its job: the same wherever and whenever they are asked for. */
+function tickIds(schedule: ScheduleId, tickAt: number): { readonly id: RunId; readonly jobId: JobId } {
+  return {
+    id: idFrom('run', schedule, tickAt) as string as RunId,
+    jobId: idFrom('job', schedule, tickAt),
+  };
+}
+
+function idFrom(what: string, schedule: ScheduleId, tickAt: number): JobId {
+  const digest = createHash('sha256').update(`${what}:${schedule}:${tickAt}`).digest();
+  const chance = (at: number) => digest.readUInt32BE(at) / 0x1_0000_0000;
+  return formatJobId({ ms: tickAt, count: digest.readUInt16BE(8) & 0xfff }, chance(0), chance(4));
 }

@@ -5,7 +5,7 @@ import type { OpenRun, RunEnd } from '../../core/ports/schedule-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { defined } from '../../lib/defined.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { openScheduledJob } from '../sessions/schedule-secrets.ts';
+import { openScheduledJob } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
 import { readJobRequest } from './schedule-request.ts';
 

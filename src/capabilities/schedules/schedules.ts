@@ -16,9 +16,8 @@ import { defined } from '../../lib/defined.ts';
 import { type FieldProblem, invalidRequest } from '../jobs/invalid-request.ts';
 import { isJobId } from '../jobs/job-id.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { sealScheduledJob } from '../sessions/schedule-secrets.ts';
+import { sealScheduledJob } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
-import { type DueTick, dueTick } from './due-ticks.ts';
 import type { ScheduledRequest } from './schedule-request.ts';
 import {
   everyMsOf,
@@ -28,7 +27,7 @@ import {
   type ScheduleRequest,
 } from './schedule-request.ts';
 import { decideRuns, type RunDeps } from './schedule-runs.ts';
-import { hasTicksWithin, nextTick, upcomingTicks } from './ticks.ts';
+import { type DueTick, dueTick, hasTicksWithin, nextTick, upcomingTicks } from './ticks.ts';
 
 export interface SchedulesDeps {
   readonly store: Store;

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AccountId, DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
 import { listen } from '../../fetch/http/loopback.fixture.ts';
 import { selfSigned } from '../../fetch/http/self-signed.fixture.ts';
-import { createRemoteCredentials, type RemoteCredentialsOptions } from './remote-credentials.ts';
+import { createRemoteCredentials, type RemoteCredentialsOptions } from './credentials.ts';
 
 const certificate = selfSigned();
 const LOGIN = { kind: 'login', hosts: ['shop.example'], username: 'ann', password: 'a-very-secret-password' };

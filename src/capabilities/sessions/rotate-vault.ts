@@ -3,8 +3,7 @@ import type { JobId, ScheduleId } from '../../core/model/ids.ts';
 import type { JobOptions } from '../../core/model/job.ts';
 import type { ScheduledJob } from '../../core/model/schedule.ts';
 import { SECRET_KINDS, type SecretRecord, type SecretStore } from '../../core/ports/secret-store.ts';
-import { resealOptions } from './job-secrets.ts';
-import { resealScheduledJob } from './schedule-secrets.ts';
+import { resealOptions, resealScheduledJob } from './job-secrets.ts';
 import { packData, unpackData } from './session-data.ts';
 import { isSealed, type Vault } from './vault.ts';
 

@@ -1,5 +1,8 @@
+import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { PROXY_TIERS } from '../../core/model/proxy.ts';
 import type { SessionEntry, StoredSession } from '../../core/ports/session-store.ts';
+import { countryCode } from '../../crawl/plan/proxies/country.ts';
 import { type SessionData, unpackData } from './session-data.ts';
 import type { Vault } from './vault.ts';
 
@@ -41,3 +44,49 @@ export function requireLiving(session: SessionEntry, now: number): void {
 /** What sessions and credentials are called: fit for a URL, a file and a log line. */
 export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 export const NAME_RULE = '1 to 100 letters, digits, dots, dashes and underscores, a letter or digit first';
+
+const name = z.string().regex(NAME, `Must be ${NAME_RULE}.`);
+
+/** A new session, as the API and the command line take it. */
+export const sessionRequestSchema = z
+  .strictObject({
+    name: name.optional().describe('Left out: a name is made up.'),
+    credentials: name.nullable().default(null).describe('The name of what to log in with.'),
+    proxy: z
+      .strictObject({
+        tier: z.enum(PROXY_TIERS).nullable().default(null),
+        country: z
+          .string()
+          .nullable()
+          .default(null)
+          .refine(
+            (text) => text === null || countryCode(text) !== null,
+            'Not a country code of two letters (ISO 3166).',
+          )
+          .transform((text) => (text === null ? null : countryCode(text))),
+      })
+      .nullable()
+      .default(null)
+      .describe('Which way out its requests take; it keeps one proxy for as long as that works.'),
+    identity: z
+      .enum(['bot', 'browser'])
+      .nullable()
+      .default(null)
+      .describe(
+        '`browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.',
+      ),
+    expiresInHours: z
+      .number()
+      .int()
+      .min(1)
+      .max(8_760)
+      .nullable()
+      .default(null)
+      .describe('When it ends; null: as the settings say, a day unless told.'),
+  })
+  .meta({
+    id: 'SessionRequest',
+    examples: [{ name: 'shop', credentials: 'shop-login', proxy: { country: 'de' } }],
+  });
+
+export type SessionRequest = z.input<typeof sessionRequestSchema>;

@@ -16,7 +16,7 @@ import type {
 import type { Store } from '../../core/ports/store.ts';
 import { offerOfPage } from '../../extract/types/product/offer-of-page.ts';
 import { readRecord } from '../jobs/page-result.ts';
-import { firstEvents } from '../readers/first-events.ts';
+import { firstEvents } from '../readers/event-reader.ts';
 import { hiddenFactsOf } from './hidden-facts.ts';
 import { contentHashOf, type HistoryUrl, historyUrlOf, isRealPage, snapshotIdOf } from './page-identity.ts';
 

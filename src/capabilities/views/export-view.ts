@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EXPORT_STATUSES, type Export } from '../../core/model/export.ts';
 import { EXPORT_FORMATS, EXPORT_TYPES } from '../../core/model/export-registry.ts';
-import { signedPath } from '../exports/export-link.ts';
+import { signedPath } from '../exports/export-file.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 const time = z.iso.datetime();

@@ -4,7 +4,7 @@ import type { MonitorChange } from '../../core/ports/monitor-store.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { ChangeData } from '../monitors/check-report.ts';
 import type { MonitorDetail, MonitorPreview } from '../monitors/monitors.ts';
-import { hideScheduledJob } from '../sessions/schedule-secrets.ts';
+import { hideScheduledJob } from '../sessions/job-secrets.ts';
 import { selfLinks } from './list.ts';
 
 const time = z.iso.datetime();

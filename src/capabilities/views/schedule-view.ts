@@ -9,7 +9,7 @@ import {
   type Schedule,
 } from '../../core/model/schedule.ts';
 import type { NextTicks } from '../schedules/schedules.ts';
-import { hideScheduledJob } from '../sessions/schedule-secrets.ts';
+import { hideScheduledJob } from '../sessions/job-secrets.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 const time = z.iso.datetime();

@@ -6,7 +6,7 @@ import type { QueryResult } from '../../capabilities/query/queries.ts';
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import type { SqlAnswer } from '../../capabilities/query/sql/sql-request.ts';
 import type { Credential } from '../../capabilities/sessions/credential.ts';
-import type { SessionRequest } from '../../capabilities/sessions/session-request.ts';
+import type { SessionRequest } from '../../capabilities/sessions/session.ts';
 import type { UsageView } from '../../capabilities/views/credit-view.ts';
 import type { ChangeView } from '../../capabilities/views/diff-view.ts';
 import type { JobView } from '../../capabilities/views/job-view.ts';

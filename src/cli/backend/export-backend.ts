@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { exportBytes } from '../../capabilities/exports/export-bytes.ts';
-import type { ExportPlaces } from '../../capabilities/exports/export-places.ts';
+import type { ExportPlaces } from '../../capabilities/exports/export-file.ts';
 import { createExports } from '../../capabilities/exports/exports.ts';
+import { exportBytes } from '../../capabilities/exports/write-export.ts';
 import type { Jobs } from '../../capabilities/jobs/jobs.ts';
 import type { ExportView } from '../../capabilities/views/export-view.ts';
 import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';

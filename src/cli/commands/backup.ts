@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { backupRefOf } from '../../capabilities/backup/backup-ref.ts';
+import { backupRefOf } from '../../capabilities/backup/installation.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, requireDatabase } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';

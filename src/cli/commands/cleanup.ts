@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../capabilities/jobs/blob-sweep.ts';
-import { sweepIndex } from '../../capabilities/query/search/keep-index.ts';
+import { sweepIndex } from '../../capabilities/query/search/search-reader.ts';
 import { applyRetention, type RetentionReport } from '../../capabilities/retention/apply-retention.ts';
 import { deleteAccounts } from '../../capabilities/retention/delete-accounts.ts';
 import {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { backupRefOf } from '../../capabilities/backup/backup-ref.ts';
+import { backupRefOf } from '../../capabilities/backup/installation.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { describePlace, folderPlace } from '../folders/data-folder.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { rebuildIndex } from '../../capabilities/query/search/keep-index.ts';
+import { rebuildIndex } from '../../capabilities/query/search/search-reader.ts';
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import type { MarkedText } from '../../capabilities/query/search/snippet.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';

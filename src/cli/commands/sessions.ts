@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type SessionRequest, sessionRequestSchema } from '../../capabilities/sessions/session-request.ts';
+import { type SessionRequest, sessionRequestSchema } from '../../capabilities/sessions/session.ts';
 import type { SessionEntryView, SessionView } from '../../capabilities/views/session-view.ts';
 import type { SessionWish } from '../../core/ports/session-store.ts';
 import { MOST_LISTED } from '../backend/backend.ts';

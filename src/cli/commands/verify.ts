@@ -1,4 +1,4 @@
-import { backupRefOf } from '../../capabilities/backup/backup-ref.ts';
+import { backupRefOf } from '../../capabilities/backup/installation.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
 import { screenOf } from '../output/screen.ts';

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CrawlRecorder } from '../../capabilities/archive/crawl-recorder.ts';
-import { exportBytes } from '../../capabilities/exports/export-bytes.ts';
+import { exportBytes } from '../../capabilities/exports/write-export.ts';
 import type { ExportView } from '../../capabilities/views/export-view.ts';
 import type { JobView } from '../../capabilities/views/job-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';

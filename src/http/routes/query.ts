@@ -4,8 +4,13 @@ import { parseRequest } from '../../capabilities/jobs/invalid-request.ts';
 import { CONDITION_LIMITS, OPERATORS } from '../../capabilities/query/parse-condition.ts';
 import { QUERY_LIMITS } from '../../capabilities/query/parse-query.ts';
 import { MOST_CURSOR_CHARS } from '../../capabilities/query/query-cursor.ts';
-import { answerOf, eachSqlItem } from '../../capabilities/query/sql/sql-answer.ts';
-import { SQL_LIMITS, sqlFields, sqlRequestSchema } from '../../capabilities/query/sql/sql-request.ts';
+import {
+  answerOf,
+  eachSqlItem,
+  SQL_LIMITS,
+  sqlFields,
+  sqlRequestSchema,
+} from '../../capabilities/query/sql/sql-request.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES } from '../../core/model/query-fields.ts';
 import { AGGREGATES, TIME_UNITS } from '../../core/model/query-plan.ts';
 import type { App } from '../server/app.ts';

@@ -4,8 +4,7 @@ import { allows } from '../../capabilities/accounts/scopes.ts';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
 import { logIn } from '../../capabilities/jobs/login.ts';
 import { loginRequestSchema } from '../../capabilities/jobs/login-request.ts';
-import { NAME, NAME_RULE } from '../../capabilities/sessions/session.ts';
-import { sessionRequestSchema } from '../../capabilities/sessions/session-request.ts';
+import { NAME, NAME_RULE, sessionRequestSchema } from '../../capabilities/sessions/session.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   loginSchema,

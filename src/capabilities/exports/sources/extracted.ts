@@ -3,8 +3,7 @@ import type { Job } from '../../../core/model/job.ts';
 import type { Blobs } from '../../../core/ports/blobs.ts';
 import { pageOptionsFor } from '../../../crawl/frontier/routes.ts';
 import { readPageResult } from '../../jobs/page-result.ts';
-import type { ExportPage, PageSource } from '../table/export-page.ts';
-import type { Cell, ColumnType, Table } from '../table/table.ts';
+import type { Cell, ColumnType, ExportPage, PageSource, Table } from '../table.ts';
 import { h1Of } from './full.ts';
 import { column, isoOf, type PageColumn, pageTable, warningsOf } from './page-table.ts';
 

@@ -1,6 +1,5 @@
 import type { PageRecord } from '../../../core/model/page.ts';
-import type { ExportPage, PageSource } from '../table/export-page.ts';
-import type { Cell, Column, ColumnType, Row, Table } from '../table/table.ts';
+import type { Cell, Column, ColumnType, ExportPage, PageSource, Row, Table } from '../table.ts';
 
 /** What of the page is in none of its results, in sentences; null when everything is. */
 export const warningsOf = ({ warnings = [] }: Pick<PageRecord, 'warnings'>): string | null =>

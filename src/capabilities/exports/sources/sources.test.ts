@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Page, PageMetadata, PageRecord } from '../../../core/model/page.ts';
-import type { ExportPage } from '../table/export-page.ts';
-import type { Table } from '../table/table.ts';
+import type { ExportPage, Table } from '../table.ts';
 import { extractedCells, recordsTable } from './extracted.ts';
-import { fullTable } from './full.ts';
+import { fullTable, seoTable } from './full.ts';
 import { productFacts } from './product-facts.ts';
-import { seoTable } from './seo.ts';
 
 const METADATA: PageMetadata = {
   title: 'Red hat',

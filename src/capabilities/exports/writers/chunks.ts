@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { estimateTokens } from '../../../crawl/llm/token-budget.ts';
-import type { PageSource, PageWriterOptions, PageWriters } from '../table/export-page.ts';
+import type { PageSource, PageWriterOptions, PageWriters } from '../table.ts';
 import { markdownOf } from './page-markdown.ts';
 
 /** A chunk ends where the next paragraph would bring it beyond this. */

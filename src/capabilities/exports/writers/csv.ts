@@ -1,4 +1,4 @@
-import type { Cell, FileBytes, Table, TableOptions, TableWriters } from '../table/table.ts';
+import type { Cell, FileBytes, Table, TableOptions, TableWriters } from '../table.ts';
 
 /** By it Excel knows that a file is UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';

@@ -1,4 +1,4 @@
-import type { Cell, Column, Row, Table, TableOptions, TableWriters } from '../table/table.ts';
+import type { Cell, Column, Row, Table, TableOptions, TableWriters } from '../table.ts';
 
 const CHUNK_CHARS = 131_072;
 

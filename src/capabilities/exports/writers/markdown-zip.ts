@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExportPage, PageSource, PageWriterOptions, PageWriters } from '../table/export-page.ts';
+import type { ExportPage, PageSource, PageWriterOptions, PageWriters } from '../table.ts';
 import { markdownOf, oneLine } from './page-markdown.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
 

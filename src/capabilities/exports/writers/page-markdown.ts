@@ -1,6 +1,6 @@
 import { contentKindOf } from '../../../extract/scan/content-kind.ts';
 import { decodeAs, decodeText } from '../../../fetch/charset.ts';
-import type { ExportPage } from '../table/export-page.ts';
+import type { ExportPage } from '../table.ts';
 
 const OPTIONS = { formats: ['markdown'], type: null, rules: null, parts: null, hasLlm: false } as const;
 

@@ -5,7 +5,7 @@ import {
   ParquetWriter,
   schemaFromColumnData,
 } from 'hyparquet-writer';
-import type { Cell, ColumnType, Table, TableOptions, TableWriters } from '../table/table.ts';
+import type { Cell, ColumnType, Table, TableOptions, TableWriters } from '../table.ts';
 
 /** A row group ends with the first of these: it is held in memory until it is encoded. */
 const GROUP_ROWS = 10_000;

@@ -1,4 +1,4 @@
-import type { Column, Row, Table, TableOptions, TableWriter } from '../table/table.ts';
+import type { Column, Row, Table, TableOptions, TableWriter } from '../table.ts';
 
 /** A table of rows at hand, in batches of two. */
 export const tableOf = (columns: readonly Column[], rows: readonly Row[]): Table => ({

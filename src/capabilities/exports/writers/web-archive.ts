@@ -3,7 +3,7 @@ import { type Exchange, exchangeOfPage } from '../../archive/exchange.ts';
 import { createKnownPayloads } from '../../archive/known-payloads.ts';
 import { type WaczEntry, waczEntries } from '../../archive/write-wacz.ts';
 import { infoRecord, written, writtenRecords } from '../../archive/write-warc.ts';
-import type { PageSource, PageWriterOptions, PageWriters } from '../table/export-page.ts';
+import type { PageSource, PageWriterOptions, PageWriters } from '../table.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
 
 /** One WARC file, compressed record by record, of all pages. */

@@ -1,5 +1,5 @@
 import { writeXlsxStream } from 'hucre/xlsx';
-import type { Cell, Table, TableOptions, TableWriters } from '../table/table.ts';
+import type { Cell, Table, TableOptions, TableWriters } from '../table.ts';
 
 /** The most that Excel keeps in a cell, in UTF-16 units; longer texts end in an ellipsis. */
 const MOST_CHARS = 32_767;

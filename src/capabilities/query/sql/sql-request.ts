@@ -54,7 +54,7 @@ export type SqlValue =
   | readonly SqlValue[]
   | { readonly [name: string]: SqlValue };
 
-export interface SqlColumn {
+interface SqlColumn {
   readonly name: string;
   /** The type of the column, as DuckDB names it. */
   readonly type: string;
@@ -82,4 +82,25 @@ export interface SqlAnswer {
   readonly items: readonly Readonly<Record<string, SqlValue>>[];
   readonly nextCursor: null;
   readonly isTruncated: boolean;
+}
+
+/** The rows as objects with the names of the columns. */
+export async function* eachSqlItem({
+  columns,
+  rows,
+}: SqlResult): AsyncGenerator<Readonly<Record<string, SqlValue>>> {
+  for await (const row of rows) {
+    yield Object.fromEntries(columns.map(({ name }, at) => [name, row[at] ?? null]));
+  }
+}
+
+/** The whole answer, in the form of typed queries. */
+export async function answerOf(result: SqlResult): Promise<SqlAnswer> {
+  try {
+    const items = await Array.fromAsync(eachSqlItem(result));
+    const { isTruncated } = result.end();
+    return { columns: result.columns, items, nextCursor: null, isTruncated };
+  } finally {
+    await result.close();
+  }
 }

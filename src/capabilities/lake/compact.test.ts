@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { LakeFile, LakeRule } from '../../core/ports/lake-store.ts';
-import { planCompaction } from './plan-compaction.ts';
+import { planCompaction } from './compact.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
 const JOB = 'job_1' as JobId;

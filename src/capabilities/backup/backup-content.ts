@@ -1,11 +1,67 @@
+import { DatabaseSync } from 'node:sqlite';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
-import type { Blobs } from '../../core/ports/blobs.ts';
-import type { SchemaVersions, StoreDraft, StoreSnapshot } from '../../core/ports/store-copy.ts';
-import { damaged, type Figures } from './backup-parts.ts';
-import type { Content } from './content.ts';
-import { HashList } from './hash-list.ts';
+import type { Blob, Blobs } from '../../core/ports/blobs.ts';
+import type { PortableRow, SchemaVersions, StoreDraft, StoreSnapshot } from '../../core/ports/store-copy.ts';
+import { type BackupBegin, damaged, type Figures } from './backup-parts.ts';
 import { TableDigest } from './table-digest.ts';
+
+interface RowBatch {
+  readonly table: string;
+  readonly rows: readonly PortableRow[];
+}
+
+export interface BodyBatch {
+  readonly bodies: readonly Blob[];
+  /** Referred to, and not kept: lost before, or damaged. */
+  readonly absent: readonly ContentHash[];
+}
+
+/** Everything of an installation: out of a backup, or out of another installation. */
+export interface Content {
+  readonly begin: BackupBegin;
+  /** From the first body to the last, each time it is called. */
+  bodies(): AsyncIterable<BodyBatch>;
+  /** From the first row to the last, each time it is called. */
+  rows(): AsyncIterable<RowBatch>;
+  /** What rows and bodies must come to; of another installation, known once its rows and bodies have been read. */
+  end(): Promise<Figures>;
+}
+
+/** Hashes, each once, in the order in which they came first. They are in a temporary file that ends with the process. */
+export class HashList {
+  readonly #database = new DatabaseSync('');
+  readonly #insert;
+  readonly #find;
+
+  constructor() {
+    this.#database.exec(`
+      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8192;
+      CREATE TABLE hashes (place INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE);
+      BEGIN;
+    `);
+    this.#insert = this.#database.prepare('INSERT OR IGNORE INTO hashes (hash) VALUES (?)');
+    this.#find = this.#database.prepare('SELECT 1 FROM hashes WHERE hash = ?');
+  }
+
+  add(hashes: readonly ContentHash[]): void {
+    for (const each of hashes) this.#insert.run(Buffer.from(each, 'hex'));
+  }
+
+  has(hash: ContentHash): boolean {
+    return this.#find.get(Buffer.from(hash, 'hex')) !== undefined;
+  }
+
+  *all(): Generator<ContentHash> {
+    for (const row of this.#database.prepare('SELECT hash FROM hashes ORDER BY place').iterate()) {
+      yield Buffer.from(row.hash as Uint8Array).toString('hex') as ContentHash;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
 
 export interface LoadTarget {
   readonly blobs: Pick<Blobs, 'put' | 'get'>;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExportId } from '../../core/model/ids.ts';
-import { checkLink, LINK_MS, signedPath } from './export-link.ts';
-import { targetPlace } from './export-places.ts';
+import { checkLink, LINK_MS, signedPath, targetPlace } from './export-file.ts';
 
 const NOW = 1_767_225_600_000;
 const of = { id: 'exp_1' as ExportId, secret: 'secret' };
