@@ -39,7 +39,7 @@ function wordsIn(schema: string): string[] {
   );
 }
 
-describe.each(['store-sqlite'])('the schema of %s', (store) => {
+describe.each(['store-sqlite', 'store-postgres'])('the schema of %s', (store) => {
   const schema = readSchema(store);
 
   it('knows no word of a closed list that the registries lack', () => {

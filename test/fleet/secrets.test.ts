@@ -303,7 +303,7 @@ describe('secrets', { timeout: LIMIT_MS }, () => {
 
   it('are kept of keys as hashes only', async () => {
     const rows = await crew.sql(
-      'SELECT row_to_json(keys)::text AS row FROM keys UNION ALL SELECT row_to_json(audit)::text FROM audit',
+      'SELECT row_to_json(keys)::text AS row FROM keys UNION ALL SELECT row_to_json(audit_log)::text FROM audit_log',
     );
     expect(rows.length).toBeGreaterThan(1);
     expectNone(JSON.stringify(rows));

@@ -5,8 +5,6 @@ import { createPostgresAuditStore } from './audit.ts';
 import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { migratePostgres } from './migrate.ts';
 import { openSchema } from './open-stores.fixture.ts';
-import { POSTGRES_AUDIT_TABLES } from './schema/audit-tables.ts';
-import { POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
 async function open(): Promise<PostgresDatabase> {
   const schema = await openSchema();
@@ -23,11 +21,6 @@ const entryOf = (n: number): AuditEntry => ({
   details: { n, list: ['é\n"', null, {}], empty: [] },
 });
 const verdictOf = async (store: AuditStore) => verifyAudit(eachAudit(store), [await store.auditHead()]);
-const INSERT_OLD = `INSERT INTO audit (at, actor, action, target, details) VALUES ($1, $2, $3, $4, $5)`;
-const oldValues = (n: number) => {
-  const { at, actor, action, target, details } = entryOf(n);
-  return [at, actor, action, target, JSON.stringify(details)];
-};
 
 describe('the audit log in PostgreSQL', () => {
   it.each([
@@ -46,20 +39,6 @@ describe('the audit log in PostgreSQL', () => {
     await store.audit([entryOf(1), entryOf(2)]);
     await expect(database.query(sql)).rejects.toThrow();
     expect(await verdictOf(store)).toMatchObject({ count: 2, fault: null });
-  });
-
-  it('takes over the entries of earlier versions, and those they write while both run', async () => {
-    const database = await open();
-    const at = POSTGRES_MIGRATIONS.findIndex(({ sql }) => sql === POSTGRES_AUDIT_TABLES);
-    await migratePostgres(database, POSTGRES_MIGRATIONS.slice(0, at));
-    for (const n of [1, 2]) await database.query(INSERT_OLD, oldValues(n));
-    await migratePostgres(database);
-    const store = createPostgresAuditStore(database);
-    await store.audit([entryOf(3)]);
-    await database.query(INSERT_OLD, oldValues(4));
-    expect(await verdictOf(store)).toMatchObject({ count: 4, fault: null });
-    const { items } = await store.listAudit({ order: 'oldest', limit: 9 });
-    expect(items).toMatchObject([1, 2, 3, 4].map(entryOf));
   });
 
   it('is written by one connection of a process at a time, whatever waits', async () => {

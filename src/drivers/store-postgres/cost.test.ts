@@ -6,10 +6,13 @@ import {
   done,
   foundOn,
   LEASE_MS,
+  OPTIONS,
   own,
   T0,
   urlsOn,
 } from '../../../test/contract/store/fixtures.ts';
+import type { AccountId, JobId } from '../../core/model/ids.ts';
+import { newJobRow } from '../store-rows/job-rows.ts';
 import { openStores } from './open-stores.fixture.ts';
 
 /** How many statements went to the server meanwhile. */
@@ -66,11 +69,18 @@ describe('what the crawl does all the time', () => {
       await client.query('ROLLBACK');
       return rows[0].synchronous_commit === 'on';
     };
-    const job = `'{"id":"j","account_id":"default","kind":"crawl","options":{},"seeds":[],"created_at":1}'`;
+    const row = newJobRow({
+      id: 'j' as JobId,
+      accountId: 'default' as AccountId,
+      kind: 'crawl',
+      options: OPTIONS,
+      seeds: [],
+    });
+    const job = client.escapeLiteral(JSON.stringify({ ...row, created_at: 1 }));
     expect({
-      claim: await syncs(`claim_tasks(1, 1, 1, 1, '{}')`),
+      claim: await syncs(`claim_tasks(1, 1, 1, 1, '{}', '{}')`),
       release: await syncs(`release_host(1, 1, '{}', 1, 1)`),
-      acquire: await syncs(`acquire_host('a.test', 'me', 1, 1)`),
+      acquire: await syncs(`acquire_host('a.test', 'me', NULL, 1, 1)`),
       renew: await syncs(`renew_hosts('{1}', '{1}', 1, 1)`),
       create: await syncs(`create_job(${job}, '[]', '{}', '{}', false)`),
       createUnsynced: await syncs(`create_job(${job}, '[]', '{}', '{}', true)`),

@@ -48,12 +48,12 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
     workload: () => postgresWorkload(database),
 
     async acquireHost(key, owner, leaseMs, former) {
-      const [row] = await database.query(
-        `SELECT * FROM acquire_host(
-             count_interruptions(acquirable($1, $4, $3), $2, $4, ${NOW}), $2, ${NOW}, $3
-           ) AS a, LATERAL note_lease(a.host_id) AS n`,
-        [key, owner, leaseMs, former?.incarnation ?? null],
-      );
+      const [row] = await database.query(`SELECT * FROM acquire_host($1, $2, $3, $4, ${NOW})`, [
+        key,
+        owner,
+        former?.incarnation ?? null,
+        leaseMs,
+      ]);
       if (row === undefined) return null;
       return {
         hostId: Number(row.host_id) as HostId,
@@ -61,7 +61,7 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
         incarnation: String(row.incarnation) as Incarnation,
         key,
         state: hostStateOf(row.state),
-        isTakenOver: row.is_taken_over === true || row.is_forgotten === true,
+        isTakenOver: row.is_taken_over === true,
       };
     },
 
@@ -80,7 +80,7 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
     },
 
     async releaseHost(lease, state, notBefore) {
-      await database.query(`SELECT release_held($1, lease_epoch($2, $5), $3, $4, ${NOW})`, [
+      await database.query(`SELECT release_host($1, lease_epoch($2, $5), $3, $4, ${NOW})`, [
         lease.hostId,
         lease.epoch,
         jsonParameter(state),
@@ -121,7 +121,7 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
       const turnsText = jsonParameter(turns);
       for (;;) {
         const rows = await database.query(
-          `SELECT * FROM claim_in_turn($1, lease_epoch($2, $5), $3, ${NOW}, $4, $6)`,
+          `SELECT * FROM claim_tasks($1, lease_epoch($2, $5), $3, ${NOW}, $4, $6)`,
           [lease.hostId, lease.epoch, limit - claimed.length, passedOver, lease.incarnation, turnsText],
         );
         const [tasks, full] = [rows.filter(({ id }) => id !== null), rows.filter(({ id }) => id === null)];

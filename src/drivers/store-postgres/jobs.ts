@@ -14,11 +14,10 @@ import {
   expiredLedger,
   HAS_BODY,
 } from '../store-rows/expiry.ts';
+import { JOB_COLUMNS, jobOf, newJobRow } from '../store-rows/job-rows.ts';
 import {
   cursorOf,
   foundTaskOf,
-  JOB_COLUMNS,
-  jobOf,
   ledgerEntryOf,
   pageFromRow,
   type Row,
@@ -54,23 +53,12 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       const { budgets } = job.options;
       const found = createFoundTasks();
       for (const task of tasks) found.add(1, task);
-      const made = {
-        id: job.id,
-        account_id: job.accountId,
-        kind: job.kind,
-        options: job.options,
-        seeds: job.seeds,
-        max_pages: budgets.maxPages,
-        max_bytes: budgets.maxBytes,
-        key_id: job.keyId ?? null,
-        reserve_microcredits: job.reserveMicrocredits ?? 0,
-      };
       const { isAwaited } = traitsOfKind(job.kind);
       const rows = database.query(
         `WITH made AS MATERIALIZED (
            SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until${run === undefined ? '' : START_RUN}
            FROM (SELECT ${NOW} AS now OFFSET 0) c,
-             create_paid_job(
+             create_job(
                ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
                $2, $3, $4, $5
              ) made
@@ -78,7 +66,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
            INSERT INTO job_sources (job_seq, sources) SELECT seq, $7::text FROM made WHERE $7::text IS NOT NULL
          ) SELECT * FROM made`,
         [
-          jsonParameter(made),
+          jsonParameter(newJobRow(job)),
           found.json,
           found.hosts,
           PROVISIONAL,
@@ -369,8 +357,6 @@ const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;
 
 /** Stops and ends the job where that is due, and returns it as it is then. */
 async function settled(query: Query, row: Row): Promise<Job> {
-  await query(`SELECT stop_spent(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
-  await query(`SELECT stop_overspent(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
   await query(`SELECT settle(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
   const [after] = await query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE seq = $1`, [row.seq]);
   return jobOf(after as Row);

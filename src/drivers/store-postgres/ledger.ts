@@ -26,14 +26,14 @@ export function createPostgresLedgerStore(database: PostgresDatabase): LedgerSto
       const id = unanswered.get(completions) ?? randomUUID();
       unanswered.set(completions, id);
       const [row] = await database.query(
-        `SELECT commit_paid($1, ${NOW}, $2, $3, $4, lease_epochs($5, $12), $6, $7, $8, $9, $10, $11) AS receipt`,
+        `SELECT commit_batch($1, ${NOW}, $2, $3, $4, lease_epochs($5, $12), $6, $7, $8, $9, $10, $11) AS receipt`,
         [
           ...[id, ...parametersOf(completions), PROVISIONAL],
           completions.map(({ lease }) => lease.incarnation),
         ],
       );
       unanswered.delete(completions);
-      return { duplicates: [], ...(JSON.parse(String(row?.receipt)) as Omit<Receipt, 'duplicates'>) };
+      return JSON.parse(String(row?.receipt)) as Receipt;
     },
 
     async reserveUrl(lease, task, target) {
@@ -51,7 +51,7 @@ export function createPostgresLedgerStore(database: PostgresDatabase): LedgerSto
   };
 }
 
-/** The claims, ends, pages, records, found tasks and hosts of a batch, in the order `commit_paid` takes them. */
+/** The claims, ends, pages, records, found tasks and hosts of a batch, in the order `commit_batch` takes them. */
 function parametersOf(completions: readonly Completion[]): unknown[] {
   const found = createFoundTasks();
   const pages: unknown[] = [];

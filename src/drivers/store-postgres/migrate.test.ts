@@ -1,19 +1,31 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openPostgresDatabase } from './database.ts';
+import { editedMigrations, RELEASED } from '../store-rows/released-migrations.fixture.ts';
+import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { migratePostgres } from './migrate.ts';
 import { openSchema } from './open-stores.fixture.ts';
 import { type Migration, POSTGRES_MIGRATIONS } from './schema/migrations.ts';
-import { PRIVATE_SEARCH } from './schema/private-search.ts';
 
 const NEWEST = POSTGRES_MIGRATIONS.length;
-const EXPANDING: Migration = { minReader: NEWEST, sql: 'ALTER TABLE probe ADD COLUMN note text' };
-const BREAKING: Migration = { minReader: NEWEST + 2, sql: 'ALTER TABLE probe DROP COLUMN note' };
-const FAILING: Migration = { minReader: NEWEST, sql: 'CREATE TABLE half (x int); SELECT nonsense' };
+/** Migrations as later versions may have them. The first fails when it is applied twice. */
+const EXPANDING: Migration = {
+  minReader: NEWEST,
+  sql: () => "ALTER TABLE jobs ADD COLUMN note text NOT NULL DEFAULT 'none'",
+};
+const BREAKING: Migration = { minReader: NEWEST + 2, sql: () => 'ALTER TABLE jobs DROP COLUMN note' };
+const FAILING: Migration = { minReader: NEWEST, sql: () => 'CREATE TABLE half (x int); SELECT nonsense' };
+
+async function openTwo() {
+  const { url } = await openSchema();
+  const databases = [url, url].map((each) => openPostgresDatabase({ url: each, poolSize: 2 }));
+  onTestFinished(async () => void (await Promise.all(databases.map((database) => database.close()))));
+  return databases as [PostgresDatabase, PostgresDatabase];
+}
 
 async function open() {
-  const schema = await openSchema();
-  const database = openPostgresDatabase({ url: schema.url, poolSize: 2 });
-  onTestFinished(() => database.close());
+  const [database, other] = await openTwo();
+  await other.close();
   return database;
 }
 
@@ -24,13 +36,25 @@ describe('migrating', () => {
     expect(await migratePostgres(database)).toEqual({ from: NEWEST, to: NEWEST });
   });
 
-  it('applies what is missing only', async () => {
+  it('by several processes at once happens once', async () => {
+    const [one, other] = await openTwo();
+    const changes = await Promise.all([migratePostgres(one), migratePostgres(other)]);
+    expect(changes.map(({ from }) => from).sort()).toEqual([0, NEWEST]);
+  });
+
+  it('applies a later migration once, and keeps the rows', async () => {
     const database = await open();
     await migratePostgres(database);
-    expect(await migratePostgres(database, [...POSTGRES_MIGRATIONS, EXPANDING])).toEqual({
-      from: NEWEST,
-      to: NEWEST + 1,
-    });
+    await database.query(
+      `INSERT INTO jobs (id, account_id, kind, status, options, seeds, created_at)
+       VALUES ('one', 'default', 'crawl', 'running', '{}', '[]', 7)`,
+    );
+    const migrations = [...POSTGRES_MIGRATIONS, EXPANDING];
+    expect(await migratePostgres(database, migrations)).toEqual({ from: NEWEST, to: NEWEST + 1 });
+    expect(await migratePostgres(database, migrations)).toEqual({ from: NEWEST + 1, to: NEWEST + 1 });
+    expect(await database.query('SELECT id, created_at, note FROM jobs')).toEqual([
+      { id: 'one', created_at: 7, note: 'none' },
+    ]);
   });
 
   it('lets a program run on a schema that was only added to', async () => {
@@ -51,7 +75,7 @@ describe('migrating', () => {
     ]);
   });
 
-  it('that fails happened not at all', async () => {
+  it('that fails leaves the schema as it was, earlier migrations of the same start included', async () => {
     const database = await open();
     await expect(migratePostgres(database, [...POSTGRES_MIGRATIONS, FAILING])).rejects.toThrow('nonsense');
     expect(await database.query(`SELECT to_regclass('half') AS half, to_regclass('jobs') AS jobs`)).toEqual([
@@ -59,30 +83,24 @@ describe('migrating', () => {
     ]);
     expect(await migratePostgres(database)).toEqual({ from: 0, to: NEWEST });
   });
+});
 
-  it('gives private pages of the full-text index entries of their own', async () => {
-    const database = await open();
-    const before = POSTGRES_MIGRATIONS.findIndex(({ sql }) => sql === PRIVATE_SEARCH);
-    await migratePostgres(database, POSTGRES_MIGRATIONS.slice(0, before));
-    await database.query(`
-      INSERT INTO accounts (id, name, created_at) VALUES ('one', 'One', 1) ON CONFLICT DO NOTHING;
-      INSERT INTO jobs (id, account_id, kind, status, seeds, created_at, options) VALUES
-        ('open', 'one', 'crawl', 'completed', '[]', 1, '{"credentials": "read", "page": {"session": null}}'),
-        ('secret', 'one', 'crawl', 'completed', '[]', 1, '{"credentials": "read", "page": {"session": "mine"}}');
-      INSERT INTO search_entries (account_id, url_key, host, job_id, page_seq, fetched_at, words_hash, build, words)
-      VALUES ('one', 'a', 'a.test', 'open', 1, 1, '', 1, ''), ('one', 'b', 'a.test', 'secret', 2, 1, '', 1, '')`);
-    await migratePostgres(database);
-    const entries = 'SELECT url_key, is_private FROM search_entries ORDER BY page_seq';
-    expect(await database.query(entries)).toEqual([
-      { url_key: 'a', is_private: 0 },
-      { url_key: 'b!', is_private: 1 },
-    ]);
-  });
-
+describe('the migrations of PostgreSQL', () => {
   it('says of every version how old a program may be, never newer than itself', () => {
     for (const [index, { minReader }] of POSTGRES_MIGRATIONS.entries()) {
       expect(minReader).toBeGreaterThan(0);
       expect(minReader).toBeLessThanOrEqual(index + 1);
     }
+  });
+
+  it('that a release has are not edited', () => {
+    expect(editedMigrations(POSTGRES_MIGRATIONS, RELEASED.postgres)).toEqual([]);
+  });
+
+  it('name every file of the schema once', () => {
+    const folder = fileURLToPath(new URL('schema', import.meta.url));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const applied = POSTGRES_MIGRATIONS.flatMap(({ files: named = [] }) => named);
+    expect(applied.toSorted()).toEqual(files.filter((name) => name.endsWith('.sql')).toSorted());
   });
 });

@@ -26,7 +26,7 @@ export async function migratePostgres(
     if (found.version >= newest) return accept(found, newest);
     for (const [at, { sql, minReader }] of migrations.entries()) {
       if (at < found.version) continue;
-      await query(sql);
+      await query(sql());
       await query('INSERT INTO schema_versions (version, min_reader) VALUES ($1, $2)', [at + 1, minReader]);
     }
     return { from: found.version, to: newest };

@@ -16,7 +16,6 @@ export const DERIVED_TABLES: Readonly<Record<string, string>> = {
   lake_file_jobs: 'of lake_files',
   lake_resumed_jobs: 'of lake_files',
   lake_versions: 'of lake_files',
-  audit: 'every entry is in audit_log as well',
   sign_ins: 'browsers sign in again',
   sign_in_links: 'a link is for the server that printed it',
   exports: 'their files are not copied, and are written again from the pages on request',

@@ -9,16 +9,13 @@ import type {
   JobId,
   JobSeq,
   KeyId,
-  ScheduleId,
   SessionId,
   TaskId,
   UrlKey,
 } from '../../core/model/ids.ts';
-import type { Job, JobOptions, JobStatus } from '../../core/model/job.ts';
-import type { JobKind } from '../../core/model/job-kinds.ts';
+import type { JobOptions } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../core/model/task.ts';
-import type { StopReason } from '../../core/model/task-reasons.ts';
 import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';
 import type { HostView } from '../../core/ports/host-view.ts';
 import type { OptOut } from '../../core/ports/opt-out-store.ts';
@@ -34,7 +31,7 @@ import type {
 import type { FoundTask, HostState } from '../../core/ports/store.ts';
 import type { StoredPage } from '../../core/ports/stored-page.ts';
 import type { TaskWait } from '../../core/ports/task-wait.ts';
-import { EXPIRED_KINDS, expiredKindsOf, expiredPartsOf } from './expiry.ts';
+import { expiredPartsOf } from './expiry.ts';
 
 /**
  * Rows of a store's own tables become what the port promises; the schema is what makes the casts true. The stores
@@ -48,41 +45,6 @@ export const IDLE_RANK = Number.MAX_SAFE_INTEGER;
 const text = (value: unknown) => value as string;
 const maybeText = (value: unknown) => value as string | null;
 const maybeNumber = (value: unknown) => value as number | null;
-
-export function jobOf(row: Row): Job {
-  return {
-    id: text(row.id) as JobId,
-    seq: Number(row.seq) as JobSeq,
-    accountId: text(row.account_id) as AccountId,
-    kind: text(row.kind) as JobKind,
-    status: text(row.status) as JobStatus,
-    stopReason: maybeText(row.stop_reason) as StopReason | null,
-    keyId: maybeText(row.key_id) as KeyId | null,
-    microcredits: Number(row.microcredits),
-    reserveMicrocredits: Number(row.reserve_microcredits),
-    options: JSON.parse(text(row.options)) as JobOptions,
-    seeds: JSON.parse(text(row.seeds)) as string[],
-    counters: {
-      known: Number(row.known),
-      open: Number(row.open),
-      claimed: Number(row.claimed),
-      pages: Number(row.pages),
-      done: Number(row.done),
-      failed: Number(row.failed),
-      skipped: Number(row.skipped) - Number(row.skipped_files ?? 0),
-      denied: Number(row.denied),
-      cancelled: Number(row.cancelled),
-      bytes: Number(row.bytes),
-      browserMs: Number(row.browser_ms),
-      proxyBytes: Number(row.proxy_bytes),
-    },
-    createdAt: Number(row.created_at),
-    startedAt: maybeNumber(row.started_at),
-    finishedAt: maybeNumber(row.finished_at),
-    ...expiredKindsOf(row.expired),
-    ...(row.schedule_id == null ? {} : { scheduleId: text(row.schedule_id) as ScheduleId }),
-  };
-}
 
 export function taskOf(row: Row, jobId: JobId): Task {
   return {
@@ -141,14 +103,6 @@ export function foundTaskOf(row: Row): FoundTask {
     readyAt: entry.state === 'waiting' ? maybeNumber(row.ready_at) : null,
   };
 }
-
-/**
- * The columns of a job's row with the number of its skipped robots.txt files and sitemaps, which the row counts among the
- * skipped tasks, and what it has lost to retention. `j` is the row.
- */
-export const JOB_COLUMNS = `j.*, (
-  SELECT count(*) FROM tasks f WHERE f.job_seq = j.seq AND f.kind <> 'page' AND f.state = 'skipped'
-) AS skipped_files, ${EXPIRED_KINDS} AS expired`;
 
 export function pageFromRow(row: Row): Page {
   return {

@@ -1,7 +1,7 @@
 import type { JobEventType } from '../../core/model/event-types.ts';
 import type { JobSeq } from '../../core/model/ids.ts';
 import { jobEventDataOf } from '../store-rows/event-rows.ts';
-import { JOB_COLUMNS } from '../store-rows/rows.ts';
+import { JOB_COLUMNS } from '../store-rows/job-rows.ts';
 import type { EventToWrite } from '../store-sql/steps.ts';
 import type { SqliteDatabase } from './database.ts';
 

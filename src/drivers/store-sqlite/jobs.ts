@@ -13,11 +13,10 @@ import {
   expiredLedger,
   HAS_BODY,
 } from '../store-rows/expiry.ts';
+import { JOB_COLUMNS, jobOf, newJobRow } from '../store-rows/job-rows.ts';
 import {
   cursorOf,
   foundTaskOf,
-  JOB_COLUMNS,
-  jobOf,
   ledgerEntryOf,
   pageFromRow,
   STORED_PAGE_COLUMNS,
@@ -92,22 +91,11 @@ export function createSqliteJobStore(
       const { budgets } = job.options;
       const now = clock();
       requireCredits(database, job.accountId, job.reserveMicrocredits ?? 0, now);
-      const seq = database.insert(
-        `INSERT INTO jobs (id, account_id, kind, status, options, seeds, max_pages, max_bytes, deadline_at, created_at,
-           key_id, reserve_microcredits)
-         VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`,
-        job.id,
-        job.accountId,
-        job.kind,
-        JSON.stringify(job.options),
-        JSON.stringify(job.seeds),
-        budgets.maxPages,
-        budgets.maxBytes,
-        budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
-        now,
-        job.keyId ?? null,
-        job.reserveMicrocredits ?? 0,
-      ) as JobSeq;
+      const seq = insertJob(database, {
+        ...newJobRow(job),
+        created_at: now,
+        deadline_at: budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
+      });
       writeJobEvent(database, 'job.created', seq, now);
       if (job.run !== undefined) startScheduleRun(database, job.run, job.id, now);
       if (job.sources !== undefined) {
@@ -394,4 +382,16 @@ export function createSqliteJobStore(
       return row === undefined ? {} : (JSON.parse(String(row.sources)) as Record<string, string>);
     },
   };
+}
+
+/** Every new job has the same columns, so this is one statement. */
+function insertJob(database: SqliteDatabase, row: Readonly<Record<string, unknown>>): JobSeq {
+  const values = Object.values(row).map((value) =>
+    typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as string | number | null),
+  );
+  const places = values.map(() => '?').join(', ');
+  return database.insert(
+    `INSERT INTO jobs (${Object.keys(row).join(', ')}) VALUES (${places})`,
+    ...values,
+  ) as JobSeq;
 }

@@ -29,8 +29,8 @@ const SHORT_STALL: Replacement = {
 
 /** The store no longer looks at the epoch of who ends a task, nor at whether the task is still under way. */
 const UNCHECKED_COMMIT: Replacement = {
-  file: 'src/drivers/store-postgres/schema/ledger-functions.ts',
-  from: "AND t.host_id = c.host AND t.epoch = c.epoch\n        AND t.state = 'claimed'",
+  file: 'src/drivers/store-postgres/schema/functions/commit-batch.sql',
+  from: "AND t.host_id = c.host AND t.epoch = c.epoch\n      AND t.state = 'claimed'",
   to: 'AND t.host_id = c.host',
 };
 
@@ -83,7 +83,7 @@ const OLD_LEASE_CLOCK: readonly Replacement[] = [
 /** A store that went back in time is taken for the one it was: what workers know of its URLs outlives it. */
 const OLD_CACHE: readonly Replacement[] = [
   {
-    file: 'src/drivers/store-postgres/schema/incarnation-functions.ts',
+    file: 'src/drivers/store-postgres/schema/functions/incarnation.sql',
     from: '(SELECT id FROM incarnation WHERE server_run = run AND xmin = registered_by)',
     to: '(SELECT id FROM incarnation)',
   },
