@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { NO_HASH } from '../../src/core/model/audit-chain.ts';
+import { CREDITS_EXHAUSTED } from '../../src/core/model/credits.ts';
 import { READER_OPTIONS } from '../../src/core/model/derived.ts';
 import { JOB_STATUSES } from '../../src/core/model/job.ts';
 import { JOB_KINDS } from '../../src/core/model/job-kinds.ts';
 import { RUN_STATUSES } from '../../src/core/model/schedule.ts';
 import { FOUND_BY, TASK_KINDS, TASK_STATES } from '../../src/core/model/task.ts';
 import { DELIVERY_STATES } from '../../src/core/ports/webhook-store.ts';
+import { HELD_HOSTS, REST } from '../../src/drivers/store-rows/bounded-claims.ts';
+import { SPARE } from '../../src/drivers/store-rows/credit-rows.ts';
 import { DELETED_ACCOUNT } from '../../src/drivers/store-rows/expiry.ts';
 import { SQL_LINE } from '../../src/drivers/store-rows/lines.ts';
+import { IDLE_RANK } from '../../src/drivers/store-rows/rows.ts';
 import { readSqlFiles } from './sources.ts';
 
 /** The schema of a database as it is written in its .sql files, without comments. */
@@ -62,4 +66,18 @@ describe.each(['store-sqlite', 'store-postgres'])('the schema of %s', (store) =>
     expect(schema).toContain(`VALUES (1, 0, '${NO_HASH}')`);
     expect(schema).toContain(`tasks_turns ON tasks (host_id, account_id, (${SQL_LINE}), rank, id)`);
   });
+});
+
+it('the functions of PostgreSQL have the numbers and reasons of the program', () => {
+  const schema = readSchema('store-postgres');
+  const { shortestMs, longestMs, eachMs, mostCounted } = HELD_HOSTS;
+  const shared = [
+    `coalesce(due, ${IDLE_RANK})`,
+    `least(${SPARE.claims} * p_reserve, (free - wanted) / ${SPARE.part})`,
+    `stop_job(paying.seq, '${CREDITS_EXHAUSTED}', p_now)`,
+    `LIMIT ${mostCounted}`,
+    `least(${longestMs}, greatest(${shortestMs}, waiting * ${eachMs})) * (8 + p_host % 8) / 8`,
+    `(p_now / ${REST.stepMs} + p_host) % ${REST.steps} = 0`,
+  ];
+  expect(shared.filter((text) => !schema.includes(text))).toEqual([]);
 });

@@ -25,6 +25,34 @@ export const usedOptions = ({ referrer, render }: PageOptions): readonly [string
   render?.colorScheme,
 ];
 `;
+/** The edits that CONTRIBUTING names for a column of jobs, and the places before which they stand. */
+const COLUMN_EDITS = [
+  [
+    'src/core/model/job.ts',
+    '  /** The run of a schedule that the job is for',
+    '  readonly note?: string | null;\n',
+  ],
+  ['src/drivers/store-sqlite/schema/jobs.sql', '  kind TEXT NOT NULL,', '  note TEXT,\n'],
+  ['src/drivers/store-postgres/schema/tables/jobs.sql', '  kind text NOT NULL,', '  note text,\n'],
+  ['src/drivers/store-rows/job-rows.ts', '  kind: job.kind,', '  note: job.note ?? null,\n'],
+  [
+    'src/drivers/store-rows/job-rows.ts',
+    '    kind: row.kind as JobKind,',
+    '    note: row.note as string | null,\n',
+  ],
+] as const;
+/** Stores a job with the column and reads it again. */
+const USE_COLUMN = `import { createSqliteStore } from './src/drivers/store-sqlite/sqlite-store.ts';
+
+const store = await createSqliteStore({ path: 'jobs.db' });
+await store.migrate();
+const accountId = await store.defaultAccount();
+const job = { id: 'one', accountId, kind: 'crawl', seeds: [], note: 'kept', options: { budgets: {
+  maxPages: null, maxBytes: null, maxDurationMs: null } } };
+await store.createJob(job, []);
+console.log((await store.getJob('one')).note);
+await store.close();
+`;
 /** The edits that CONTRIBUTING names for an export format: its entry and its writer. */
 const FORMAT_ENTRY = `  tsv: {
     label: 'TSV',
@@ -62,11 +90,23 @@ beforeAll(async () => {
   await tree.write('use.ts', USE);
   await tree.insertBefore('src/core/model/export-registry.ts', '  xlsx: {\n', FORMAT_ENTRY);
   await tree.write('src/capabilities/exports/writers/tsv.ts', WRITER);
+  for (const [file, mark, text] of COLUMN_EDITS) await tree.insertBefore(file, mark, text);
   document = await tree.evaluate(PRINT_API);
 });
 afterAll(() => tree.remove());
 
 it('one more entry compiles, where it is declared and where it is used', () => tree.checkTypes(), 600_000);
+
+it('one more column of jobs is stored and read again', async () => {
+  expect((await tree.evaluate(USE_COLUMN)).trim()).toBe('kept');
+  const postgres = await tree.read('src/drivers/store-postgres/schema/tables/jobs.sql');
+  const createJob = await tree.read('src/drivers/store-postgres/schema/functions/create-job.sql');
+  // The function names no column but the number: it takes the row as the program made it.
+  expect([
+    postgres.includes('  note text,'),
+    createJob.includes('INSERT INTO jobs SELECT (made).*;'),
+  ]).toEqual([true, true]);
+});
 
 it('one more option is a field of every request of the API that fetches pages, and of the types of clients', async () => {
   const { schemas } = JSON.parse(document).components;

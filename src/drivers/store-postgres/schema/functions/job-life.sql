@@ -33,7 +33,7 @@ BEGIN
 END
 $$;
 
--- Stops the jobs whose budget is spent, by the rule of spentBudget in src/core/model/spent-budget.ts, and ends those with
+-- Stops the jobs whose budget is spent, by the rule of spentBudget in src/core/model/credits.ts, and ends those with
 -- nothing open.
 CREATE FUNCTION settle(p_jobs bigint[], p_now bigint, OUT finished text[], OUT stopped text[])
 LANGUAGE plpgsql AS $$
