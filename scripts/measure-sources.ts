@@ -2,7 +2,7 @@
 // node scripts/measure-sources.ts
 import { EXAMPLES, measureSources } from './source-figures.ts';
 
-const { files, lines, topFolders, longFunctions, naming } = measureSources();
+const { files, lines, topFolders, longFunctions, wayChanges, naming } = measureSources();
 const rows: (readonly [string, number, string])[] = [
   ['files in src', files, ''],
   ['lines in src', lines, ''],
@@ -12,6 +12,9 @@ const rows: (readonly [string, number, string])[] = [
     longFunctions.length,
     longFunctions.map(({ path, name, lines: count }) => `\n    ${count} ${path} ${name}`).join(''),
   ],
+  ['files on the way of a URL, those it comes back to again', wayChanges.files, ''],
+  ['changes of the top folder on this way', wayChanges.topFolders, ''],
+  ['changes of the room, such as src/crawl/host', wayChanges.rooms, ''],
   ...Object.entries(naming).map(
     ([what, paths]) =>
       [

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
+import { folderChanges, URL_WAY } from './url-way.ts';
 
 /** Measures the sources: how large they are, and how many files one more entry of a registry would be edited in. */
 
@@ -32,6 +33,8 @@ export interface SourceFigures {
   readonly topFolders: readonly string[];
   /** Functions of more than 200 lines, the longest first. */
   readonly longFunctions: readonly LongFunction[];
+  /** How often the way of a URL goes on in another top folder, and in another room below it. */
+  readonly wayChanges: { readonly files: number; readonly topFolders: number; readonly rooms: number };
   /** Files in which a program text, and not a comment or a sentence, names the example. */
   readonly naming: Readonly<Record<keyof typeof EXAMPLES, readonly string[]>>;
 }
@@ -59,6 +62,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
 
 export function measureSources(): SourceFigures {
   const written = WRITTEN.flatMap(sourcesIn);
+  const way = URL_WAY.flatMap(({ files }) => files);
   const own = written.filter(({ path }) => path.startsWith('src/'));
   const words = written.map((source) => ({ path: source.path, words: wordsOf(source) }));
   const naming = Object.entries(EXAMPLES).map(([what, word]) => [
@@ -70,6 +74,7 @@ export function measureSources(): SourceFigures {
     lines: own.reduce((sum, { text }) => sum + linesOf(text), 0),
     topFolders: [...new Set(own.flatMap(({ path }) => path.split('/').slice(1, -1).slice(0, 1)))].sort(),
     longFunctions: own.flatMap(longFunctionsOf).toSorted((a, b) => b.lines - a.lines),
+    wayChanges: { files: way.length, topFolders: folderChanges(way, 1), rooms: folderChanges(way, 2) },
     naming: Object.fromEntries(naming) as SourceFigures['naming'],
   };
 }

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Parser } from 'htmlparser2';
+import { decodeText } from '../../src/extract/charset/charset.ts';
 import { type ExtractInput, extractPage } from '../../src/extract/scan/extract-page.ts';
-import { decodeText } from '../../src/fetch/charset.ts';
 import { renderPage } from '../../test/site/pages/big.ts';
 
 export interface ExtractAnswer {

@@ -1,3 +1,4 @@
+import { pricesOf } from '../capabilities/jobs/attempt-prices.ts';
 import type { Vault } from '../capabilities/sessions/vault.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { JobId } from '../core/model/ids.ts';
@@ -29,7 +30,6 @@ import { PAGE_THREAD, threadsFor } from './open-extractor.ts';
 import type { OpenFetchResources } from './open-fetch-resources.ts';
 import { readerWithLlm } from './open-llm.ts';
 import type { PageThreadData } from './page-thread.ts';
-import { pricesOf } from './prices.ts';
 
 /** The part of the platform that owns hosts and fetches their pages. */
 export interface Crawler {

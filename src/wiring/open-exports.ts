@@ -60,17 +60,8 @@ export interface ExportWorkerParts {
 }
 
 /** Writes exports of a process that has the duty, each in a thread of its own: the crawl does not wait for them. */
-export function openExportWorker({ settings, bus, ...parts }: ExportWorkerParts): ExportWorker {
-  const worker = createExportWorker({ ...parts, make: makerOf(settings) });
-  const unsubscribe = bus.subscribe('export.created', () => worker.wake());
-  return {
-    ...worker,
-    async stop(limitMs) {
-      unsubscribe();
-      await worker.stop(limitMs);
-    },
-  };
-}
+export const openExportWorker = ({ settings, ...parts }: ExportWorkerParts): ExportWorker =>
+  createExportWorker({ ...parts, make: makerOf(settings) });
 
 function makerOf(settings: Settings): MakeExport {
   const { dataDir, databaseUrl, s3Url, spillBytes } = settings;

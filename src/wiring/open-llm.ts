@@ -1,6 +1,6 @@
+import { llmRefusal } from '../capabilities/jobs/request-refusal.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
-import type { PageOptions } from '../core/model/job.ts';
 import { pageOptionsFor } from '../crawl/frontier/routes.ts';
 import { createLlm, type Llm } from '../crawl/llm/llm.ts';
 import { createMemoryCache } from '../crawl/llm/llm-cache.ts';
@@ -49,19 +49,6 @@ export function readerWithLlm(reader: PageReader, settings: LlmSettings): PageRe
     },
     close: () => reader.close(),
   };
-}
-
-/** Says at once what cannot be done without one. */
-export function llmRefusal(
-  { extract }: Pick<PageOptions, 'extract'>,
-  { llmUrl, replay }: LlmSettings,
-): ScrapifieError | null {
-  if ((extract?.llm ?? false) === false || (llmUrl !== undefined && replay === undefined)) return null;
-  const message =
-    replay === undefined
-      ? 'No language model is set up here (SCRAPIFIE_LLM_URL).'
-      : 'A replay asks no language model.';
-  return new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field: 'extract.llm', message }] });
 }
 
 /** Reads pages that are there already, in threads of its own: a page that costs its thread must not cost the crawl's. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { longFunctionsOf, measureSources } from '../../scripts/source-figures.ts';
+import { folderChanges } from '../../scripts/url-way.ts';
 import { readSources } from './sources.ts';
 
 const figures = measureSources();
@@ -9,6 +10,13 @@ describe('the figures of the sources', () => {
     expect(figures.files).toBe(readSources().length);
     expect(figures.topFolders).toContain('crawl');
     expect(figures.topFolders.length).toBeLessThanOrEqual(12);
+  });
+
+  it('count how often the way of a URL changes its top folder', () => {
+    expect(figures.wayChanges.topFolders).toBeLessThanOrEqual(30);
+    expect(figures.wayChanges.rooms).toBeLessThanOrEqual(60);
+    expect(folderChanges(['src/a/b/x.ts', 'src/a/c/y.ts', 'src/a/z.ts', 'src/d/e.ts'], 1)).toBe(1);
+    expect(folderChanges(['src/a/b/x.ts', 'src/a/c/y.ts', 'src/a/z.ts', 'src/d/e.ts'], 2)).toBe(3);
   });
 
   it('find functions of more than 200 lines by their names', () => {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { URL_WAY } from '../../scripts/url-way.ts';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/architecture.md', root), 'utf8');
@@ -15,6 +16,14 @@ describe('docs/architecture.md', () => {
   it('walks one URL through all steps, and names the files it passes', () => {
     expect(walk.match(/^\d+\. /gm)).toHaveLength(10);
     expect(files.length).toBeGreaterThan(30);
+  });
+
+  it('names every file of the way that the figures are counted on', () => {
+    const way = URL_WAY.filter(({ step }) => step !== 'exported').flatMap((each) => each.files);
+    expect(way.filter((path) => !files.includes(path))).toEqual([]);
+    expect(URL_WAY.flatMap((each) => each.files).filter((path) => !existsSync(new URL(path, root)))).toEqual(
+      [],
+    );
   });
 
   it('names only files that exist', () => {

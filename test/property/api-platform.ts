@@ -188,6 +188,7 @@ export async function openPlatform(
   const exportFiles = createFilesFs(join(folder, 'exports'));
   const metrics = createMetrics({ withProcess: false });
   const exporter = createExportWorker({
+    bus,
     store,
     files: exportFiles,
     logger,
@@ -195,7 +196,6 @@ export async function openPlatform(
     make: (claimed, onProgress) =>
       writeExport(claimed, { store, blobs, files: exportFiles, target: null, onProgress }),
   });
-  bus.subscribe('export.created', () => exporter.wake());
   const search = { ...openSqliteSearch(':memory:'), textsOf: async () => [] };
   const reader = openExtractor(1);
   const capabilities = openCapabilities({

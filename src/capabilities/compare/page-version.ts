@@ -2,10 +2,10 @@ import type { OutcomeKind } from '../../core/model/attempt.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
+import { decodeAs } from '../../extract/charset/charset.ts';
 import type { PageFields } from '../../extract/diff/field-diff.ts';
 import type { PageView } from '../../extract/diff/watched-page.ts';
 import { NO_OFFER, offerOfPage } from '../../extract/types/product/offer-of-page.ts';
-import { decodeAs } from '../../fetch/charset.ts';
 import { readRecord } from '../jobs/page-result.ts';
 import { isRealPage } from '../snapshots/page-identity.ts';
 

@@ -3,8 +3,10 @@ import { asScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Export } from '../../core/model/export.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { ExportResult, WorkMetrics } from '../../core/observe/metrics/work-metrics.ts';
+import type { Bus } from '../../core/ports/bus.ts';
 import type { ExportEnd, ExportLease, ExportProgress, ExportStore } from '../../core/ports/export-store.ts';
 import type { Files } from '../../core/ports/files.ts';
+import { waitAtMost } from '../../lib/time-limit.ts';
 import { removeFiles } from './export-file.ts';
 
 /** Writes the exports that are due, in each process that has the duty; any number of them may. */
@@ -12,8 +14,6 @@ export interface ExportWorker {
   start(): void;
   /** Gives back what is being written, and takes nothing more. */
   stop(limitMs: number): Promise<void>;
-  /** There may be an export to write. */
-  wake(): void;
 }
 
 /** The error as the export tells its clients: faults of this installation are described without paths and addresses. */
@@ -34,6 +34,8 @@ export interface ExportWorkerDeps {
     ExportStore,
     'claimExport' | 'renewExport' | 'finishExport' | 'failExport' | 'releaseExport'
   >;
+  /** Tells of new exports; one that is not heard of is found a second later. */
+  readonly bus: Pick<Bus, 'subscribe'>;
   readonly files: Files;
   readonly make: MakeExport;
   readonly logger: Logger;
@@ -57,7 +59,8 @@ const MOST_FAILURES = 4;
 const FIRST_RETRY_MS = 5_000;
 
 export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
-  const { store, files, make, logger, metrics } = deps;
+  const { store, bus, files, make, logger, metrics } = deps;
+  let unsubscribe = (): void => undefined;
   const stopping = new AbortController();
   let wake = (): void => undefined;
   let loops: Promise<unknown> = Promise.resolve();
@@ -139,18 +142,14 @@ export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
 
   return {
     start() {
+      unsubscribe = bus.subscribe('export.created', () => wake());
       loops = Promise.all(Array.from({ length: MOST_AT_ONCE }, loop));
     },
-    wake: () => wake(),
     async stop(limitMs) {
+      unsubscribe();
       stopping.abort();
       wake();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, limitMs);
-      });
-      await Promise.race([loops, late]);
-      clearTimeout(timer);
+      await waitAtMost(limitMs, loops);
     },
   };
 }

@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
-import { decodeText } from '../../fetch/charset.ts';
+import { decodeText } from '../../extract/charset/charset.ts';
 import { rawTextOf } from './page-result.ts';
 
 describe('rawHtml', () => {

@@ -27,7 +27,7 @@ import type {
 import { unpackRecord } from '../../core/model/page-record.ts';
 import type { PagePart } from '../../core/model/retention.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
-import { decodeAs } from '../../fetch/charset.ts';
+import { decodeAs } from '../../extract/charset/charset.ts';
 import { defined } from '../../lib/defined.ts';
 import { type Artifact, artifactPath } from './artifact.ts';
 

@@ -3,10 +3,10 @@ import type { PageMetadata, StructuredItem } from '../../core/model/page.ts';
 import { NO_OFFER, type OfferFacts } from '../../core/model/snapshot.ts';
 import type { KnownContent } from '../../core/ports/snapshot-store.ts';
 import { createCanonicalizer } from '../../crawl/frontier/canonical.ts';
+import { decodeAs } from '../../extract/charset/charset.ts';
 import { extractPage } from '../../extract/scan/extract-page.ts';
 import { parseAvailability } from '../../extract/values/availability.ts';
 import { parseNumber } from '../../extract/values/number.ts';
-import { decodeAs } from '../../fetch/charset.ts';
 
 /** Query parameters that make links of one and the same page differ from visit to visit. */
 const VOLATILE_NAME =

@@ -1,5 +1,5 @@
+import { decodeAs } from '../../extract/charset/charset.ts';
 import { extractPage } from '../../extract/scan/extract-page.ts';
-import { decodeAs } from '../../fetch/charset.ts';
 import { type DecodedBody, isTextual, withFrames } from './read-page.ts';
 
 /** How a stored body was read. */

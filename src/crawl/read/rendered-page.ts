@@ -4,8 +4,8 @@ import type { ContentHash } from '../../core/model/ids.ts';
 import type { ActionRecord, ArtifactRef, RenderedRecord, XhrRecord } from '../../core/model/page.ts';
 import type { ActionResult, CapturedXhr } from '../../core/model/render.ts';
 import type { Blob } from '../../core/ports/blobs.ts';
+import { decodeText } from '../../extract/charset/charset.ts';
 import { isHtmlType } from '../../extract/html/media-type.ts';
-import { decodeText } from '../../fetch/charset.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import type { ReadRequest, RenderedPage } from './page-reading.ts';
 

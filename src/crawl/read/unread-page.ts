@@ -4,7 +4,7 @@ import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { RenderedRecord } from '../../core/model/page.ts';
 import { packRecord } from '../../core/model/page-record.ts';
-import { decodeText } from '../../fetch/charset.ts';
+import { decodeText } from '../../extract/charset/charset.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
 import { firstHeader, isTextual } from './read-page.ts';
 import { responseRecord } from './response-record.ts';

@@ -3,7 +3,7 @@ import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-er
 import type { JobId } from '../../core/model/ids.ts';
 import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
 import type { HostStore } from '../../core/ports/store.ts';
-import { decodeText } from '../../fetch/charset.ts';
+import { decodeText } from '../../extract/charset/charset.ts';
 import type { Engine, FetchRequest } from '../../fetch/engine.ts';
 import { faultOf } from '../../fetch/proxy/proxy-failure.ts';
 import { PRODUCT_TOKEN } from '../../fetch/user-agent.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeText } from '../../fetch/charset.ts';
+import { decodeText } from '../charset/charset.ts';
 import type { DocumentContent } from './document-content.ts';
 import { DOCUMENT_LIMITS } from './document-limits.ts';
 import { makePdf } from './pdf/pdf.fixture.ts';

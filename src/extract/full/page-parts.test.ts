@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DeepRecord, PartOptions } from '../../core/model/extraction.ts';
 import type { Format } from '../../core/model/job.ts';
-import { decodeText } from '../../fetch/charset.ts';
+import { decodeText } from '../charset/charset.ts';
 import { extractFull } from './extract-full.ts';
 import { compileParts } from './page-parts.ts';
 

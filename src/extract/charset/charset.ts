@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import iconv from 'iconv-lite';
-import { guessUtf16 } from '../extract/documents/utf16.ts';
-import { BoundedMap } from '../lib/bounded-map.ts';
-import { ownString } from '../lib/own-memory.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
+import { ownString } from '../../lib/own-memory.ts';
+import { guessUtf16 } from '../documents/utf16.ts';
 import { guessCharset } from './guess-charset.ts';
 
 export interface DecodedText {

@@ -1,15 +1,19 @@
-import { createEngineRefusal, type InstalledEngines } from '../capabilities/jobs/engine-refusal.ts';
-import type { LoadedPlugins } from '../capabilities/plugins/load-plugins.ts';
-import { isPluginPart } from '../core/config/plugin-part.ts';
-import type { Settings } from '../core/config/settings.ts';
-import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
-import type { PageOptions } from '../core/model/job.ts';
-import { llmRefusal } from './open-llm.ts';
+import { isPluginPart } from '../../core/config/plugin-part.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { PageOptions } from '../../core/model/job.ts';
+import { createEngineRefusal, type InstalledEngines } from './engine-refusal.ts';
+
+/** What the plug-ins of this installation offer, by name. */
+export interface PluginOffers {
+  readonly engines: { has(name: PageOptions['engine']): boolean };
+  readonly types: object;
+}
 
 /** Why this installation cannot do what a request asks for, as far as that is known before a page is fetched. */
 export function requestRefusal(
   settings: Settings,
-  plugins: LoadedPlugins,
+  plugins: PluginOffers,
   offers: InstalledEngines,
   /** Why the browser of this machine is not used. */
   unused: () => ScrapifieError | null,
@@ -29,7 +33,7 @@ export function requestRefusal(
 /** Says at once that no plug-in has what the request names. */
 function pluginRefusal(
   { engine, extract }: Pick<PageOptions, 'engine' | 'extract'>,
-  { engines, types }: LoadedPlugins,
+  { engines, types }: PluginOffers,
 ): ScrapifieError | null {
   const refuse = (field: string, what: string) => {
     const message = `No plug-in of this installation has the ${what} (SCRAPIFIE_PLUGINS).`;
@@ -39,4 +43,17 @@ function pluginRefusal(
   const type = extract?.type ?? null;
   if (type === null || !isPluginPart(type) || Object.hasOwn(types, type)) return null;
   return refuse('extract.type', `type ${type}`);
+}
+
+/** Says at once what cannot be done without a language model. */
+export function llmRefusal(
+  { extract }: Pick<PageOptions, 'extract'>,
+  { llmUrl, replay }: Partial<Pick<Settings, 'llmUrl' | 'replay'>>,
+): ScrapifieError | null {
+  if ((extract?.llm ?? false) === false || (llmUrl !== undefined && replay === undefined)) return null;
+  const message =
+    replay === undefined
+      ? 'No language model is set up here (SCRAPIFIE_LLM_URL).'
+      : 'A replay asks no language model.';
+  return new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field: 'extract.llm', message }] });
 }

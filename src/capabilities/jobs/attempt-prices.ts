@@ -1,11 +1,11 @@
-import { readPrices } from '../core/config/prices.ts';
-import type { Settings } from '../core/config/settings.ts';
-import type { EngineName } from '../core/model/attempt.ts';
-import type { HostKey } from '../core/model/ids.ts';
-import type { JobOptions } from '../core/model/job.ts';
-import { dearestPrice, type PriceTable, priceTable } from '../core/model/prices.ts';
-import { PROXY_TIERS, type ProxyTier } from '../core/model/proxy.ts';
-import type { Policies } from '../crawl/policy/policies.ts';
+import { readPrices } from '../../core/config/prices.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import type { EngineName } from '../../core/model/attempt.ts';
+import type { HostKey } from '../../core/model/ids.ts';
+import type { JobOptions } from '../../core/model/job.ts';
+import { dearestPrice, type PriceTable, priceTable } from '../../core/model/prices.ts';
+import { PROXY_TIERS, type ProxyTier } from '../../core/model/proxy.ts';
+import type { Policies } from '../../crawl/policy/policies.ts';
 
 export function pricesOf({ prices }: Pick<Settings, 'prices'>): PriceTable {
   const read = readPrices(prices);
