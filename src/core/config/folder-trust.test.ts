@@ -6,6 +6,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,6 +34,19 @@ function load(environment: NodeJS.ProcessEnv = {}, options: Partial<LoadOptions>
   const settings = loadSettings({ ...home, ...environment }, { cwd, onIgnored, ...options });
   return { settings, ignored: ignored[0]?.variables ?? [] };
 }
+
+describe('what a folder has under the name of .env', () => {
+  it('is not read without an end', () => {
+    symlinkSync('/dev/zero', join(cwd, '.env'));
+    expect(() => readFolderFile(cwd, '.env', home)).toThrow('not a regular file');
+    expect(() => load()).toThrow('.env');
+  });
+
+  it('is refused when it is far larger than settings are', () => {
+    dotEnv(`SCRAPIFIE_PORT=1111\n${'#'.repeat(1_100_000)}\n`);
+    expect(() => readFolderFile(cwd, '.env', home)).toThrow('larger than');
+  });
+});
 
 describe('a .env that nobody has trusted', () => {
   it('gives only settings that are declared to count from any folder, whatever else it sets', () => {

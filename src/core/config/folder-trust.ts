@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
+  constants,
   fstatSync,
   openSync,
   readFileSync,
@@ -39,6 +40,8 @@ export interface TrustedFile {
  */
 const PROGRAM_FOLDER = resolve(import.meta.dirname, '../../..');
 const FOR_ALL_TO_WRITE = 0o002;
+/** A file of settings is far smaller. What a stranger's folder has under its name may be a link to a device without an end. */
+const MOST_BYTES = 1_048_576;
 const REASONS: Readonly<Record<Distrust, string>> = {
   new: 'is not trusted yet',
   changed: 'has changed since it was trusted',
@@ -58,14 +61,18 @@ export function readFolderFile(
 ): FolderFile | null {
   let descriptor: number;
   try {
-    descriptor = openSync(join(folder, name), 'r');
+    // To open a named pipe would otherwise wait for a program that writes into it.
+    descriptor = openSync(join(folder, name), constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
   try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw unreadable('ENOTFILE', 'is not a regular file');
+    if (stats.size > MOST_BYTES) throw unreadable('EFBIG', `is larger than ${MOST_BYTES} bytes`);
     const text = readFileSync(descriptor, 'utf8');
-    const { uid, mode } = fstatSync(descriptor);
+    const { uid, mode } = stats;
     const place = realpathSync(folder);
     const isOfProgram = place === realpathSync(PROGRAM_FOLDER);
     const path = join(place, name);
@@ -125,6 +132,9 @@ export function trustedFiles(environment: NodeJS.ProcessEnv): readonly TrustedFi
       return { path, state: isSame ? 'trusted' : isThere ? 'changed' : 'gone' };
     });
 }
+
+const unreadable = (code: string, problem: string): Error =>
+  Object.assign(new Error(`The file ${problem}.`), { code });
 
 /** Why a file is not followed, with its path. */
 export const whyDistrusted = (path: string, distrust: Distrust): string =>
