@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSearches } from '../../src/capabilities/query/search/searches.ts';
@@ -39,6 +39,22 @@ describe('an installation with damaged derived files', { timeout: LIMIT_MS }, ()
     expect(again.warnings.join('')).toContain('index of stored bodies rebuilt');
     await vi.waitFor(async () => expect((await found(again)).length).toBe(before), WAIT);
     expect((await again.crawlNow(seeds)).counters).toMatchObject({ pages: PAGES, failed: 0 });
+    await again.close();
+    await world.site.close();
+  });
+
+  it('finds every page again after the file of the search is gone', async () => {
+    const world = await openWorld({ site: { pages: PAGES } });
+    const seeds: CrawlInput = { urls: [`${world.site.hostUrl(1)}/big/`], sitemap: 'skip', search: true };
+    await world.settled(await world.crawlNow(seeds));
+    const before = (await found(world)).length;
+    expect(before).toBeGreaterThan(0);
+    await world.platform.close();
+    for (const ending of ['', '-wal', '-shm'])
+      rmSync(join(world.dataDir, `search.db${ending}`), { force: true });
+    const again = await world.reopen();
+    await vi.waitFor(async () => expect((await found(again)).length).toBe(before), WAIT);
+    expect(again.warnings.join('')).toContain('search index was empty');
     await again.close();
     await world.site.close();
   });

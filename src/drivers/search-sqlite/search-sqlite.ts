@@ -51,7 +51,7 @@ const PRIVATE_APART = `
 const TITLE_WEIGHT = 10;
 const BUSY_MS = 30_000;
 
-/** Set in a file that was made in place of a damaged one, until it has been built anew. */
+/** Set in a file that was made in place of a damaged one, and while a rebuild goes on, so that one that was cut off is begun again. */
 const IS_BEHIND = 'PRAGMA application_id = 1';
 const IS_WHOLE = 'PRAGMA application_id = 0';
 
@@ -180,7 +180,9 @@ export function openSqliteSearch(path: string, options: SqliteSearchOptions = {}
       }),
 
     beginRebuild: () =>
-      translated(() => write((database) => void database.exec('UPDATE builds SET build = build + 1'))),
+      translated(() =>
+        write((database) => void database.exec(`UPDATE builds SET build = build + 1; ${IS_BEHIND}`)),
+      ),
 
     endRebuild: () =>
       translated(() => {
