@@ -209,7 +209,10 @@ export const ERRORS = {
     'later',
     'The process has as many files and connections open as its limit allows; docs/operations.md says how to raise it.',
   ),
-  STORE_UNAVAILABLE: environment('later', 'The store did not answer; nothing was lost.'),
+  STORE_UNAVAILABLE: environment(
+    'later',
+    'The store did not answer, or its files are gone; the request was not carried out.',
+  ),
   STORE_REFUSED: environment(
     'later',
     'The database server refuses the login, the database or rights: fatal at the start, later pages are held.',

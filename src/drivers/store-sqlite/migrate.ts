@@ -18,7 +18,7 @@ export function migrateSqlite(
     if (from > newest) {
       throw new ScrapifieError(
         'SCHEMA_TOO_NEW',
-        `The database has schema ${from}, this program knows ${newest}. Upgrade Scrapifie.`,
+        `The database has schema ${from}, this program knows ${newest}. A newer Scrapifie has made it, or a clone from before 0.1.0, whose databases are not brought up to date.`,
       );
     }
     for (const { sql } of migrations.slice(from)) database.exec(sql());

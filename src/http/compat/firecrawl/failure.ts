@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../../core/errors/registry.ts';
 import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import { toScrapifieError } from '../../server/failures.ts';
+import { shownToClients, toScrapifieError } from '../../server/failures.ts';
 
 /** An error as clients of this API read it. */
 export interface FailureBody {
@@ -53,7 +53,8 @@ function statusOf({ spec: { httpStatus, isOurs } }: ScrapifieError): number {
   return httpStatus === 502 || (httpStatus === 503 && isOurs !== true) ? 500 : httpStatus;
 }
 
-export function failureOf(error: ScrapifieError): { readonly status: number; readonly body: FailureBody } {
+export function failureOf(known: ScrapifieError): { readonly status: number; readonly body: FailureBody } {
+  const error = shownToClients(known);
   const { code, message, details } = error;
   const told = TOLD[code];
   if (code === 'UNAUTHENTICATED') {
