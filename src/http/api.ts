@@ -62,7 +62,9 @@ import { addSnapshotRoutes } from './routes/snapshots.ts';
 import { addSystemRoutes } from './routes/system.ts';
 import { addUsageRoutes } from './routes/usage.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
+import { ambiguityOf } from './server/ambiguous-request.ts';
 import type { App } from './server/app.ts';
+import { limitBodyPieces } from './server/body-pieces.ts';
 import { watchConnections } from './server/closing-connections.ts';
 import { limitConnections } from './server/connections.ts';
 import { requestIdOf } from './server/envelope.ts';
@@ -73,7 +75,6 @@ import {
   isOurs,
   sendFailure,
 } from './server/failures.ts';
-import { hostProblem } from './server/host-header.ts';
 import { readJsonBodies } from './server/json-body.ts';
 import { keepAnswers } from './server/kept-answers.ts';
 import { streamLargeAnswers } from './server/large-answers.ts';
@@ -176,7 +177,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
     // A path that cannot be decoded reaches no hook.
-    frameworkErrors: (error, request, reply) => sendFailure(wrongHost(request) ?? error, request, reply),
+    frameworkErrors: (error, request, reply) => sendFailure(ambiguous(request) ?? error, request, reply),
     routerOptions: { maxParamLength: 400 },
   }).withTypeProvider<ZodTypeProvider>();
 
@@ -212,6 +213,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   answerFailures(app, keepStaleAnswers(app, now), pages?.unrouted ?? null);
   keepAnswers(app, { store, vault: deps.vault, newId: jobs.newId });
   streamLargeAnswers(app, settings.maxUnreadBytes);
+  limitBodyPieces(app);
   closeUnread(app);
   followRequestSpans(app);
   followLife(app, deps);
@@ -285,8 +287,8 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   return app as unknown as FastifyInstance;
 }
 
-function wrongHost({ raw }: FastifyRequest): ScrapifieError | null {
-  const problem = hostProblem(raw);
+function ambiguous({ raw }: FastifyRequest): ScrapifieError | null {
+  const problem = ambiguityOf(raw);
   return problem === null ? null : new ScrapifieError('BAD_REQUEST', problem);
 }
 
@@ -335,8 +337,12 @@ function followLife(app: App, deps: ApiDeps): void {
     // A connection that was closed for its many requests: the rest of what it had sent is parsed all the same.
     if (request.raw.socket.destroyed) return reply.hijack();
     reply.header('x-request-id', request.id);
-    const refusal = wrongHost(request);
-    if (refusal !== null) throw refusal;
+    const refusal = ambiguous(request);
+    if (refusal !== null) {
+      // It may be unclear where the request ends and the next one begins.
+      reply.header('connection', 'close');
+      throw refusal;
+    }
     if (isClosing) {
       throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', { retryAfterMs: 5_000 });
     }

@@ -30,6 +30,34 @@ it.each([
   expect(await send(request)).toEqual({ status, code: 'BAD_REQUEST' });
 });
 
+it.each([
+  'POST /v1/scrape HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'POST /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+  'POST /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n',
+])('an encoding that programs on the way could read differently is refused: %j', async (request) => {
+  expect(await send(request)).toEqual({ status: 400, code: 'BAD_REQUEST' });
+});
+
+it('a QUERY without a Content-Type is no fault of the server', async () => {
+  const asked = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  expect((await send(`QUERY /v1/jobs ${asked}`)).status).toBeLessThan(500);
+  expect((await send(`QUERY /nothing ${asked}`)).status).toBeLessThan(500);
+  expect(platform.lines.join('')).not.toContain('"fault"');
+});
+
+it('a body in thousands of tiny chunks without a key ends its connection alone', async () => {
+  const { port } = platform.api.server.address() as AddressInfo;
+  const chunks = (count: number) => '1\r\na\r\n'.repeat(count);
+  const head = 'POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const refused = connect(port, '127.0.0.1');
+  refused.on('error', () => undefined);
+  refused.resume();
+  refused.write(head + chunks(5_000));
+  await once(refused, 'close');
+  // The parser of that connection is used again, with all that belongs to it.
+  expect(await send(`${head}${chunks(200)}0\r\n\r\nGET / HTTP/1.1\r\n\r\n`)).toMatchObject({ status: 404 });
+});
+
 it('a request of HTTP/1.0 needs no Host', async () => {
   expect(await send('GET /v1/account HTTP/1.0\r\n\r\n')).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
 });

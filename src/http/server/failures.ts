@@ -24,6 +24,8 @@ const SERVER_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.'],
   FST_ERR_BAD_URL: ['NOT_FOUND', 'The path is not a valid URL path.'],
   FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'A part of the path is too long.'],
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: ['BAD_REQUEST', 'The method QUERY needs a Content-Type.'],
+  FST_ERR_ROUTE_MISSING_CONTENT: ['BAD_REQUEST', 'The method QUERY needs a body.'],
 };
 
 /** A backend server that refuses this process is a matter for the operator; the client can only retry later. */
@@ -40,10 +42,19 @@ export function toScrapifieError(error: unknown): ScrapifieError {
   if (isScrapifieError(error)) return error;
   const known = SERVER_ERRORS[(error as { code?: string }).code ?? ''];
   if (known !== undefined) return new ScrapifieError(known[0], known[1], { cause: error });
+  if (isRefusalOfServer(error)) {
+    return new ScrapifieError('BAD_REQUEST', 'The server cannot read this request.', { cause: error });
+  }
   if (isAborted(error)) {
     return new ScrapifieError('BAD_REQUEST', 'The request body did not arrive whole.', { cause: error });
   }
   return asScrapifieError(error);
+}
+
+/** The HTTP library refuses the request for a reason that has no words of its own here: no fault of this server. */
+function isRefusalOfServer(error: unknown): boolean {
+  const { code, statusCode = 500 } = error as { code?: unknown; statusCode?: number };
+  return typeof code === 'string' && code.startsWith('FST_ERR_') && statusCode >= 400 && statusCode < 500;
 }
 
 /** The client left while its body was read: no fault of this server. */
@@ -53,7 +64,7 @@ function isAborted(error: unknown): boolean {
 }
 
 /** The error as the client sees it: faults of this installation are described without addresses, users and paths. */
-function shownToClients(error: ScrapifieError): ScrapifieError {
+export function shownToClients(error: ScrapifieError): ScrapifieError {
   if (!isOurs(error) || error.code === 'SHUTTING_DOWN') return error;
   const code = SEEN_FROM_OUTSIDE[error.code] ?? error.code;
   const { details, retryAfterMs } = error;

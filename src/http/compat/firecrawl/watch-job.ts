@@ -5,9 +5,9 @@ import { guarded, listen } from '../../../core/errors/guarded.ts';
 import type { Job } from '../../../core/model/job.ts';
 import type { FoundKey } from '../../../core/ports/api-key.ts';
 import type { Bus } from '../../../core/ports/bus.ts';
+import { ambiguityOf } from '../../server/ambiguous-request.ts';
 import type { App } from '../../server/app.ts';
 import { apiKeyOf } from '../../server/caller.ts';
-import { hostProblem } from '../../server/host-header.ts';
 import { type FirecrawlDeps, jobOf, statusParts } from './firecrawl-deps.ts';
 import { documentsOf, type Position, progressOf, type StatusParts } from './view/job-status.ts';
 import { openWebSocket, refuseUpgrade, type WatchSocket } from './websocket.ts';
@@ -104,7 +104,7 @@ export function watchJobs(app: App, versions: Readonly<Record<1 | 2, FirecrawlDe
 
   listen(app.server, 'upgrade', (request: IncomingMessage, socket: Duplex) => {
     listen(socket, 'error', () => socket.destroy());
-    if (hostProblem(request) !== null) return refuseUpgrade(socket, '400 Bad Request');
+    if (ambiguityOf(request) !== null) return refuseUpgrade(socket, '400 Bad Request');
     const [, version = '2', id = ''] = WATCHED.exec((request.url ?? '').split('?', 1)[0] ?? '') ?? [];
     if (id === '') return refuseUpgrade(socket, '404 Not Found');
     const deps = versions[version === '1' ? 1 : 2];
