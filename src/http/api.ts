@@ -339,7 +339,7 @@ function followLife(app: App, deps: ApiDeps): void {
     reply.header('x-request-id', request.id);
     const refusal = ambiguous(request);
     if (refusal !== null) {
-      // It may be unclear where the request ends and the next one begins.
+      // Where the request ends and the next one begins may be unclear.
       reply.header('connection', 'close');
       throw refusal;
     }
