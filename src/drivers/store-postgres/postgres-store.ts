@@ -1,9 +1,8 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { type ColdStore, coldStore } from '../store-sql/cold-store.ts';
-import { createPostgresAccountDeletionStore } from './account-deletion.ts';
-import { createPostgresAccountStore } from './accounts.ts';
-import { createPostgresAnswerStore } from './answers.ts';
+import { createPostgresAuditStore } from './audit.ts';
 import { createPostgresCreditStore } from './credits.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { createPostgresEventStore } from './events.ts';
@@ -57,14 +56,13 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...postgresMethods<ColdStore>(coldStore, database),
     ...createPostgresHostStore(database),
     ...createPostgresLedgerStore(database),
-    ...createPostgresAccountStore(database),
+    ...createPostgresAuditStore(database),
+    defaultAccount: () => Promise.resolve(DEFAULT_ACCOUNT),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
     ...createPostgresReaderStore(database),
     ...createPostgresSnapshotStore(database),
     ...createPostgresLakeStore(database),
-    ...createPostgresAnswerStore(database),
-    ...createPostgresAccountDeletionStore(database),
     ...createPostgresWebhookStore(database),
     ...createPostgresCreditStore(database),
     ...createPostgresQueryStore(database, replica, options.onReplicaChange),

@@ -5,7 +5,7 @@ import { EXPIRED_COLUMNS, keptPartsOf } from '../store-rows/expiry.ts';
 import { cursorOf } from '../store-rows/rows.ts';
 import { blobsOfSnapshot, SNAPSHOT_CURSOR } from '../store-rows/snapshot-rows.ts';
 import { MAY_BE_RENDERED } from '../store-sql/page-conditions.ts';
-import { NOW, type PostgresDatabase } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 
 const RECORD_BYTES = `CASE WHEN least(e.bodies, e.artifacts) > p.seq THEN 0 WHEN ${MAY_BE_RENDERED.postgres}
     THEN octet_length(record) ELSE 0 END`;
@@ -17,7 +17,9 @@ interface PageRecordSize {
   readonly kept: ReturnType<typeof keptPartsOf>;
 }
 
-export function createPostgresReferenceStore(database: Pick<PostgresDatabase, 'query'>): ReferenceStore {
+export function createPostgresReferenceStore(
+  database: Pick<PostgresDatabase, 'query'>,
+): Pick<ReferenceStore, 'listReferences'> {
   /** What the records of these pages refer to; a page that was replaced meanwhile comes again later. */
   async function ofRecords(pages: readonly PageRecordSize[]): Promise<ContentHash[]> {
     const found: ContentHash[] = [];
@@ -73,20 +75,6 @@ export function createPostgresReferenceStore(database: Pick<PostgresDatabase, 'q
       if (rows.length >= limit && last !== undefined) return { items, nextCursor: String(last.seq) };
       const hasSnapshots = (await database.query('SELECT 1 FROM snapshots LIMIT 1')).length > 0;
       return { items, nextCursor: hasSnapshots ? 's0' : null };
-    },
-
-    async leaseWork(name, owner, leaseMs) {
-      const rows = await database.query(
-        `INSERT INTO work_leases (name, owner, until) VALUES ($1, $2, ${NOW} + $3)
-         ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
-         WHERE work_leases.owner = excluded.owner OR work_leases.until <= ${NOW} RETURNING name`,
-        [name, owner, leaseMs],
-      );
-      return rows.length > 0;
-    },
-
-    async endWork(name, owner) {
-      await database.query('DELETE FROM work_leases WHERE name = $1 AND owner = $2', [name, owner]);
     },
   };
 }

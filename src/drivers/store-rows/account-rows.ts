@@ -1,5 +1,5 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Account, AccountLimits } from '../../core/model/account.ts';
+import type { Account } from '../../core/model/account.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { RetentionLimits } from '../../core/model/retention.ts';
 import type { AccountRetention } from '../../core/ports/account-deletion-store.ts';
@@ -26,16 +26,6 @@ export function accountOfRow(row: Row): Account {
     updatedAt: Number(row.updated_at),
   };
 }
-
-export const LIMIT_COLUMNS = 'requests_per_minute, concurrent_pages, open_urls, stored_bytes';
-
-/** The values of the limits, in the order of LIMIT_COLUMNS. */
-export const limitValues = (limits: AccountLimits) => [
-  limits.requestsPerMinute,
-  limits.concurrentPages,
-  limits.openUrls,
-  limits.storedBytes,
-];
 
 /** A key, and of its account what every request needs. */
 export const FOUND_KEY = 'k.*, a.disabled_at AS account_disabled_at, a.requests_per_minute AS account_rate';

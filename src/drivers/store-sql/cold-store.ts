@@ -1,3 +1,7 @@
+import type { AccountDeletionStore } from '../../core/ports/account-deletion-store.ts';
+import type { AccountRecordStore } from '../../core/ports/account-store.ts';
+import type { AnswerStore } from '../../core/ports/answer-store.ts';
+import type { KeyStore } from '../../core/ports/api-key.ts';
 import type { ExportStore } from '../../core/ports/export-store.ts';
 import type { MonitorStore } from '../../core/ports/monitor-store.ts';
 import type { OwnerRequestStore } from '../../core/ports/owner-request-store.ts';
@@ -7,7 +11,11 @@ import type { SecretStore } from '../../core/ports/secret-store.ts';
 import type { SessionStore } from '../../core/ports/session-store.ts';
 import type { SignInStore } from '../../core/ports/sign-in-store.ts';
 import type { SiteStore } from '../../core/ports/site-store.ts';
+import { accountDeletionStore } from './account-deletion.ts';
+import { accountStore } from './accounts.ts';
+import { answerStore } from './answers.ts';
 import { exportStore } from './exports.ts';
+import { keyStore } from './keys.ts';
 import type { Method, Methods } from './methods.ts';
 import { monitorStore } from './monitors.ts';
 import { ownerRequestStore } from './owner-requests.ts';
@@ -18,10 +26,15 @@ import { secretStore } from './secrets.ts';
 import { sessionStore } from './sessions.ts';
 import { signInStore } from './sign-ins.ts';
 import { siteStore } from './sites.ts';
+import { type WorkLeaseStore, workLeaseStore } from './work-leases.ts';
 
 /** The ports of what is asked less often than tasks are claimed. They are written once for both databases. */
 export interface ColdStore
-  extends ExportStore,
+  extends AccountDeletionStore,
+    AccountRecordStore,
+    AnswerStore,
+    ExportStore,
+    KeyStore,
     MonitorStore,
     OwnerRequestStore,
     ScheduleStore,
@@ -30,10 +43,15 @@ export interface ColdStore
     SessionStore,
     SharedRetentionStore,
     SignInStore,
-    SiteStore {}
+    SiteStore,
+    WorkLeaseStore {}
 
 export const coldStore: Methods<ColdStore> = {
+  ...accountDeletionStore,
+  ...accountStore,
+  ...answerStore,
   ...exportStore,
+  ...keyStore,
   ...monitorStore,
   ...ownerRequestStore,
   ...retentionStore,
@@ -43,6 +61,7 @@ export const coldStore: Methods<ColdStore> = {
   ...sessionStore,
   ...signInStore,
   ...siteStore,
+  ...workLeaseStore,
 };
 
 /** Returns the names of the methods that are declared so. */

@@ -72,6 +72,8 @@ export const CLOCK: Sql = (to) => to.now();
 const lock = (clause: string): Sql => either(NOTHING, raw(clause));
 export const FOR_NO_KEY_UPDATE = lock('FOR NO KEY UPDATE');
 export const FOR_KEY_SHARE = lock('FOR KEY SHARE');
+export const FOR_SHARE = lock('FOR SHARE');
+export const FOR_UPDATE = lock('FOR UPDATE');
 export const SKIP_LOCKED = lock('FOR UPDATE SKIP LOCKED');
 
 /** The greatest of several values, none of which is NULL: with NULL the databases differ. */

@@ -82,7 +82,7 @@ const sizeOf = (value: PortableValue): number =>
 
 /** Every blob that the rows refer to, by the code that also says which bodies must not be removed. */
 export async function* sqliteReferences(database: SqliteDatabase): AsyncGenerator<readonly ContentHash[]> {
-  const references = createSqliteReferenceStore(database, () => 0);
+  const references = createSqliteReferenceStore(database);
   for (let cursor: string | undefined; ; ) {
     const { items, nextCursor } = references.listReferences({ limit: PAGES_AT_ONCE, cursor });
     yield items;

@@ -12,8 +12,7 @@ const RENDERED_RECORD = `CASE WHEN ${MAY_BE_RENDERED.sqlite} THEN record END`;
 
 export function createSqliteReferenceStore(
   database: SqliteDatabase,
-  now: () => number,
-): Synchronous<ReferenceStore> {
+): Synchronous<Pick<ReferenceStore, 'listReferences'>> {
   function snapshotReferences(after: number, limit: number) {
     const rows = database.all(
       'SELECT seq, content_hash, screenshot FROM snapshots WHERE seq > ? ORDER BY seq LIMIT ?',
@@ -54,23 +53,6 @@ export function createSqliteReferenceStore(
         if (row.record !== null) items.push(...blobsOfRecord(row.record as Uint8Array, kept));
       }
       return { items, nextCursor: String(last) };
-    },
-
-    leaseWork(name, owner, leaseMs) {
-      const changed = database.run(
-        `INSERT INTO work_leases (name, owner, until) VALUES (?, ?, ?)
-         ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
-         WHERE work_leases.owner = excluded.owner OR work_leases.until <= ?`,
-        name,
-        owner,
-        now() + leaseMs,
-        now(),
-      );
-      return changed > 0;
-    },
-
-    endWork(name, owner) {
-      database.run('DELETE FROM work_leases WHERE name = ? AND owner = ?', name, owner);
     },
   };
 }

@@ -2,15 +2,13 @@ import { statSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { listen } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { HostId, HostKey } from '../../core/model/ids.ts';
+import { DEFAULT_ACCOUNT, type HostId, type HostKey } from '../../core/model/ids.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { releaseBytes } from '../../lib/own-memory.ts';
 import { notify } from '../../lib/threads/answer-calls.ts';
 import { failureOf, type ThreadAnswer, type ThreadFailure } from '../../lib/threads/thread-messages.ts';
 import { type ColdStore, coldMethods, coldStore } from '../store-sql/cold-store.ts';
-import { createSqliteAccountDeletionStore } from './account-deletion.ts';
-import { createSqliteAccountStore } from './accounts.ts';
-import { createSqliteAnswerStore } from './answers.ts';
+import { createSqliteAuditStore } from './audit.ts';
 import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
@@ -56,13 +54,6 @@ const READS: ReadonlySet<string> = new Set<string>([
     'listOptOuts',
     'clock',
     'defaultAccount',
-    'findKey',
-    'listKeys',
-    'getAccount',
-    'listAccounts',
-    'accountUse',
-    'countOpenUrls',
-    'listFullAccounts',
     'listAudit',
     'auditHead',
     'listReferences',
@@ -84,8 +75,6 @@ const READS: ReadonlySet<string> = new Set<string>([
     'getSnapshot',
     'listSnapshots',
     'listSightings',
-    'listAccountDeletions',
-    'accountRetention',
     'getWebhook',
     'listWebhooks',
     'webhooksFor',
@@ -100,7 +89,7 @@ const READS: ReadonlySet<string> = new Set<string>([
 /** Calls that take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<string>([
   ...coldMethods(({ isReserved }) => isReserved === true),
-  ...(['cancelJob', 'deleteJob', 'revokeKey', 'changeAccount'] satisfies HotMethod[]),
+  ...(['cancelJob', 'deleteJob'] satisfies HotMethod[]),
 ]);
 /** VACUUM writes the whole file anew: that is worth it when an eighth of it is free. */
 const LEAST_FREE_SHARE = 8;
@@ -124,14 +113,13 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...sqliteMethods<ColdStore>(coldStore, connection, now),
     ...createSqliteHostStore(connection, connection.incarnation, now),
     ...createSqliteLedgerStore(connection, hostIds, connection.incarnation, now),
-    ...createSqliteAccountStore(connection, now),
-    ...createSqliteReferenceStore(connection, now),
+    ...createSqliteAuditStore(connection),
+    defaultAccount: () => DEFAULT_ACCOUNT,
+    ...createSqliteReferenceStore(connection),
     ...createSqliteEventStore(connection, now),
     ...createSqliteReaderStore(connection),
     ...createSqliteSnapshotStore(connection),
     ...createSqliteLakeStore(connection, now),
-    ...createSqliteAnswerStore(connection, now),
-    ...createSqliteAccountDeletionStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
     ...createSqliteCreditStore(connection, now),
     migrate() {

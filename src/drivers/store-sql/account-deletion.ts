@@ -1,0 +1,90 @@
+import type { AccountId } from '../../core/model/ids.ts';
+import type { AccountDeletionStore } from '../../core/ports/account-deletion-store.ts';
+import { accountRetentionOf, RETENTION_COLUMNS, refuseWhileDeleted } from '../store-rows/account-rows.ts';
+import { inDeletionOrder } from '../store-rows/account-tables.ts';
+import { type Methods, read, transaction } from './methods.ts';
+import { CLOCK, either, FOR_NO_KEY_UPDATE, FOR_UPDATE, json, NULL, raw, sql } from './sql.ts';
+import { changed, get, list, run } from './steps.ts';
+
+/** Tables with rows of an account, read from the schema: a table that comes with a later version is covered unnamed. */
+const ACCOUNT_TABLES = either(
+  sql`SELECT m.name, (SELECT json_group_array(name ORDER BY pk) FROM pragma_table_info(m.name) WHERE pk > 0) AS key,
+      (SELECT json_group_array(DISTINCT "table") FROM pragma_foreign_key_list(m.name)) AS refers_to
+    FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+    WHERE m.type = 'table' AND c.name = 'account_id' ORDER BY m.name`,
+  sql`SELECT t.relname AS name,
+      (SELECT json_agg(k.attname ORDER BY array_position(i.indkey::int2[], k.attnum)) FROM pg_index i
+         JOIN pg_attribute k ON k.attrelid = t.oid AND k.attnum = ANY (i.indkey)
+       WHERE i.indrelid = t.oid AND i.indisprimary) AS key,
+      (SELECT coalesce(json_agg(DISTINCT r.relname), '[]') FROM pg_constraint f
+         JOIN pg_class r ON r.oid = f.confrelid WHERE f.conrelid = t.oid AND f.contype = 'f') AS refers_to
+    FROM pg_class t JOIN pg_attribute c ON c.attrelid = t.oid AND c.attname = 'account_id' AND NOT c.attisdropped
+    WHERE t.relkind = 'r' AND t.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'accounts'::regclass)
+    ORDER BY t.relname`,
+);
+
+export const accountDeletionStore: Methods<AccountDeletionStore> = {
+  beginAccountDeletion: transaction(function* (id) {
+    const account = yield* get(
+      sql`UPDATE accounts SET deleting_at = coalesce(deleting_at, ${CLOCK}), disabled_at = coalesce(disabled_at, ${CLOCK})
+        WHERE id = ${id} RETURNING deleting_at`,
+    );
+    // A statement of its own: it finds keys that were made while the one before waited for the account.
+    yield* run(sql`UPDATE keys SET revoked_at = ${CLOCK} WHERE account_id = ${id} AND revoked_at IS NULL`);
+    return account === undefined ? null : Number(account.deleting_at);
+  }),
+
+  listAccountDeletions: read((limit) =>
+    list(
+      sql`SELECT a.id, a.deleting_at, (SELECT count(*) FROM jobs j WHERE j.account_id = a.id) AS jobs
+        FROM accounts a WHERE a.deleting_at IS NOT NULL ORDER BY a.deleting_at, a.id LIMIT ${limit}`,
+      (row) => ({
+        id: String(row.id) as AccountId,
+        startedAt: Number(row.deleting_at),
+        jobs: Number(row.jobs),
+      }),
+    ),
+  ),
+
+  purgeAccount: transaction(function* (id, limit) {
+    const marked = yield* get(
+      sql`SELECT id FROM accounts WHERE id = ${id} AND deleting_at IS NOT NULL ${FOR_UPDATE}`,
+    );
+    if (marked === undefined) return { rows: 0, isGone: true };
+    let rows = 0;
+    const tables = yield* list(ACCOUNT_TABLES, (row) => ({
+      name: String(row.name),
+      key: JSON.parse(String(row.key)) as string[],
+      refersTo: JSON.parse(String(row.refers_to)) as string[],
+    }));
+    for (const { name, key } of inDeletionOrder(tables)) {
+      if (rows >= limit) return { rows, isGone: false };
+      const [table, columns] = [raw(name), raw(key.join(', '))];
+      rows += yield* run(
+        sql`DELETE FROM ${table} WHERE (${columns}) IN (
+          SELECT ${columns} FROM ${table} WHERE account_id = ${id} LIMIT ${limit - rows}
+        )`,
+      );
+    }
+    const job = yield* get(sql`SELECT 1 FROM jobs WHERE account_id = ${id} LIMIT 1`);
+    if (rows > 0 || job !== undefined) return { rows, isGone: false };
+    rows += yield* run(sql`DELETE FROM keys WHERE account_id = ${id}`);
+    rows += yield* run(sql`DELETE FROM accounts WHERE id = ${id}`);
+    return { rows, isGone: true };
+  }),
+
+  accountRetention: read(function* (id) {
+    return accountRetentionOf(
+      yield* get(sql`SELECT retention, operator_retention FROM accounts WHERE id = ${id}`),
+    );
+  }),
+
+  setAccountRetention: transaction(function* (id, by, limits) {
+    const account = yield* get(sql`SELECT deleting_at FROM accounts WHERE id = ${id} ${FOR_NO_KEY_UPDATE}`);
+    refuseWhileDeleted(id, account);
+    return yield* changed(
+      sql`UPDATE accounts SET ${raw(RETENTION_COLUMNS[by])} = ${limits === null ? NULL : json(limits)}
+        WHERE id = ${id}`,
+    );
+  }),
+};
