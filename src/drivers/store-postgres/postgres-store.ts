@@ -8,13 +8,11 @@ import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase 
 import { createPostgresEventStore } from './events.ts';
 import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
-import { createPostgresLakeStore } from './lake.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
 import { createPostgresQueryStore } from './queries.ts';
-import { createPostgresReaderStore } from './readers.ts';
 import { createPostgresReferenceStore } from './references.ts';
-import { createPostgresSnapshotStore } from './snapshots.ts';
+import { createPostgresSightingStore } from './sightings.ts';
 import { postgresMethods } from './sql-methods.ts';
 import { createPostgresWebhookStore } from './webhooks.ts';
 
@@ -60,9 +58,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     defaultAccount: () => Promise.resolve(DEFAULT_ACCOUNT),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
-    ...createPostgresReaderStore(database),
-    ...createPostgresSnapshotStore(database),
-    ...createPostgresLakeStore(database),
+    ...createPostgresSightingStore(database),
     ...createPostgresWebhookStore(database),
     ...createPostgresCreditStore(database),
     ...createPostgresQueryStore(database, replica, options.onReplicaChange),

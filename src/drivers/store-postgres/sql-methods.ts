@@ -4,24 +4,27 @@ import type { Step, Steps } from '../store-sql/steps.ts';
 import { NOW, type PostgresDatabase, type Session } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
-/** The methods on a pool of connections: those that are a transaction have one, the others send their statements. */
+/** The methods on a pool of connections: those that need a transaction have one, the others send their statements. */
 export function postgresMethods<Port>(methods: Methods<Port>, database: PostgresDatabase): Port {
   const bound = Object.entries<Methods<Port>[keyof Port]>(methods).map(([name, { access, steps }]) => [
     name,
     (...values: never[]) => {
       const runIn = (session: Session) => runPostgres(steps(...values), session, createAccessCheck(access));
-      return access === 'transaction'
-        ? database.transaction((query, run) => runIn({ query, run }))
-        : runIn(database);
+      if (access === 'read' || access === 'change') return runIn(database);
+      return database.transaction(async (query, run) => {
+        if (access === 'snapshot') await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+        return runIn({ query, run });
+      });
     },
   ]);
   return Object.fromEntries(bound) as Port;
 }
 
-async function runPostgres<Result>(
+/** Runs steps within the transaction under way. */
+export async function runPostgres<Result>(
   steps: Steps<Result>,
   session: Session,
-  check: AccessCheck,
+  check = createAccessCheck('transaction'),
 ): Promise<Result> {
   let next = steps.next();
   while (next.done !== true) next = steps.next(await answer(next.value, session, check));

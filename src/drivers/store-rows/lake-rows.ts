@@ -31,18 +31,10 @@ export const lakeFileOf = (row: Row): LakeFile => ({
 });
 
 /** `d` has the jobs of files, `j` their rows, `e` what they have lost to retention, `r` those that were resumed. */
-const RULE_COLUMNS = `d.job_id, j.finished_at, r.job_id AS resumed,
+export const RULE_COLUMNS = `d.job_id, j.finished_at, r.job_id AS resumed,
   CASE WHEN j.seq IS NULL OR coalesce(e.ledger, 0) > 0 THEN NULL ELSE coalesce(e.records, 0) END AS keep_from`;
-const RULE_CONDITION =
+export const RULE_CONDITION =
   'j.seq IS NULL OR coalesce(e.ledger, 0) > 0 OR coalesce(e.records, 0) > 0 OR r.job_id IS NOT NULL';
-
-/** `account` is the parameter with the account; `isPrivate` tells of a row `j` whether it is of a job with stored credentials. */
-export const rulesQuery = (account: string, isPrivate: string): string =>
-  `SELECT ${RULE_COLUMNS}, CASE WHEN ${isPrivate} THEN 1 ELSE 0 END AS is_private
-   FROM (SELECT DISTINCT job_id FROM lake_file_jobs WHERE account_id = ${account}) d
-   LEFT JOIN jobs j ON j.id = d.job_id AND j.account_id = ${account}
-   LEFT JOIN job_expiry e ON e.job_seq = j.seq LEFT JOIN lake_resumed_jobs r ON r.job_id = d.job_id
-   WHERE ${RULE_CONDITION} OR (${isPrivate})`;
 
 export const lakeRuleOf = (row: Row): LakeRule => ({
   jobId: row.job_id as JobId,

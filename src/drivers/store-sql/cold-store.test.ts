@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { coldMethods, coldStore } from './cold-store.ts';
+import { isReading } from './methods.ts';
 
 /** How methods begin that change nothing. */
 const READS =
@@ -7,7 +8,7 @@ const READS =
 
 describe('the cold store', () => {
   it('declares as reads what reads by its name, and nothing else', () => {
-    const reads = coldMethods(({ access }) => access === 'read');
+    const reads = coldMethods(isReading);
     expect(reads).toEqual(Object.keys(coldStore).filter((name) => READS.test(name)));
   });
 

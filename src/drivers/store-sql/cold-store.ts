@@ -3,8 +3,10 @@ import type { AccountRecordStore } from '../../core/ports/account-store.ts';
 import type { AnswerStore } from '../../core/ports/answer-store.ts';
 import type { KeyStore } from '../../core/ports/api-key.ts';
 import type { ExportStore } from '../../core/ports/export-store.ts';
+import type { LakeStore } from '../../core/ports/lake-store.ts';
 import type { MonitorStore } from '../../core/ports/monitor-store.ts';
 import type { OwnerRequestStore } from '../../core/ports/owner-request-store.ts';
+import type { ReaderStore } from '../../core/ports/reader-store.ts';
 import type { ScheduleStore } from '../../core/ports/schedule-store.ts';
 import type { SearchStore } from '../../core/ports/search-store.ts';
 import type { SecretStore } from '../../core/ports/secret-store.ts';
@@ -16,9 +18,11 @@ import { accountStore } from './accounts.ts';
 import { answerStore } from './answers.ts';
 import { exportStore } from './exports.ts';
 import { keyStore } from './keys.ts';
+import { lakeStore } from './lake.ts';
 import type { Method, Methods } from './methods.ts';
 import { monitorStore } from './monitors.ts';
 import { ownerRequestStore } from './owner-requests.ts';
+import { readerStore } from './readers.ts';
 import { retentionStore, type SharedRetentionStore } from './retention.ts';
 import { scheduleStore } from './schedules.ts';
 import { searchStore } from './search.ts';
@@ -26,6 +30,7 @@ import { secretStore } from './secrets.ts';
 import { sessionStore } from './sessions.ts';
 import { signInStore } from './sign-ins.ts';
 import { siteStore } from './sites.ts';
+import { type SharedSnapshotStore, snapshotStore } from './snapshots.ts';
 import { type WorkLeaseStore, workLeaseStore } from './work-leases.ts';
 
 /** The ports of what is asked less often than tasks are claimed. They are written once for both databases. */
@@ -35,13 +40,16 @@ export interface ColdStore
     AnswerStore,
     ExportStore,
     KeyStore,
+    LakeStore,
     MonitorStore,
     OwnerRequestStore,
+    ReaderStore,
     ScheduleStore,
     SearchStore,
     SecretStore,
     SessionStore,
     SharedRetentionStore,
+    SharedSnapshotStore,
     SignInStore,
     SiteStore,
     WorkLeaseStore {}
@@ -52,8 +60,10 @@ export const coldStore: Methods<ColdStore> = {
   ...answerStore,
   ...exportStore,
   ...keyStore,
+  ...lakeStore,
   ...monitorStore,
   ...ownerRequestStore,
+  ...readerStore,
   ...retentionStore,
   ...scheduleStore,
   ...searchStore,
@@ -61,6 +71,7 @@ export const coldStore: Methods<ColdStore> = {
   ...sessionStore,
   ...signInStore,
   ...siteStore,
+  ...snapshotStore,
   ...workLeaseStore,
 };
 

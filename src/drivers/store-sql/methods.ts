@@ -1,11 +1,11 @@
 import type { Steps } from './steps.ts';
 
 /**
- * How a method is run. `read`: it changes nothing, and SQLite answers it at once from committed data. `change`: one
- * statement, after others that only read; PostgreSQL needs no transaction for it. `transaction`: several statements, all
- * or none.
+ * How a method is run. `read`: it changes nothing, and SQLite answers it at once from committed data. `snapshot`: the same,
+ * and what its statements read is of one moment. `change`: one statement that changes something, beside others that only
+ * read; PostgreSQL needs no transaction for it. `transaction`: several statements, all or none.
  */
-export type Access = 'read' | 'change' | 'transaction';
+export type Access = 'read' | 'snapshot' | 'change' | 'transaction';
 
 export interface Traits {
   /**
@@ -37,8 +37,12 @@ const define =
   ): Method<Values, Result> => ({ access, steps, ...traits });
 
 export const read = define('read');
+export const snapshot = define('snapshot');
 export const change = define('change');
 export const transaction = define('transaction');
+
+/** SQLite need not make a transaction of the method, since no other call comes between its statements. */
+export const isReading = ({ access }: Method): boolean => access === 'read' || access === 'snapshot';
 
 const CHANGE = /\b(?:INSERT|UPDATE|DELETE)\b/;
 
@@ -46,7 +50,7 @@ const CHANGE = /\b(?:INSERT|UPDATE|DELETE)\b/;
 export type AccessCheck = (statement: string) => void;
 
 export function createAccessCheck(access: Access): AccessCheck {
-  const mostChanges = { read: 0, change: 1, transaction: Number.POSITIVE_INFINITY }[access];
+  const mostChanges = { read: 0, snapshot: 0, change: 1, transaction: Number.POSITIVE_INFINITY }[access];
   let changes = 0;
   return (statement) => {
     if (CHANGE.test(statement)) changes += 1;

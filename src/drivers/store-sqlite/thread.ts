@@ -8,6 +8,7 @@ import { releaseBytes } from '../../lib/own-memory.ts';
 import { notify } from '../../lib/threads/answer-calls.ts';
 import { failureOf, type ThreadAnswer, type ThreadFailure } from '../../lib/threads/thread-messages.ts';
 import { type ColdStore, coldMethods, coldStore } from '../store-sql/cold-store.ts';
+import { isReading } from '../store-sql/methods.ts';
 import { createSqliteAuditStore } from './audit.ts';
 import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
@@ -15,13 +16,11 @@ import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteEventStore } from './events.ts';
 import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
-import { createSqliteLakeStore } from './lake.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
 import type { Call, HotMethod, ThreadMethod, ThreadPlace } from './messages.ts';
 import { migrateSqlite } from './migrate.ts';
-import { createSqliteReaderStore } from './readers.ts';
 import { createSqliteReferenceStore } from './references.ts';
-import { createSqliteSnapshotStore } from './snapshots.ts';
+import { createSqliteSightingStore } from './sightings.ts';
 import { sqliteMethods } from './sql-methods.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
 import { createSqliteWebhookStore } from './webhooks.ts';
@@ -35,7 +34,7 @@ const MOST_CALLS_PER_COMMIT = 512;
 const ALONE: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'compact', 'close']);
 /** Answered at once, from committed data: they need not wait for a sync. */
 const READS: ReadonlySet<string> = new Set<string>([
-  ...coldMethods(({ access }) => access === 'read'),
+  ...coldMethods(isReading),
   ...([
     'getJob',
     'listJobs',
@@ -61,20 +60,8 @@ const READS: ReadonlySet<string> = new Set<string>([
     'listRecentEvents',
     'eventHead',
     'listEventPages',
-    'lakePages',
-    'lakePagesAfter',
-    'viewLake',
-    'listLakes',
-    'knownLakeFiles',
-    'listRemovedLakeFiles',
-    'readEvents',
-    'readerCursor',
-    'listSightedPages',
     'listSnapshotRecords',
     'findContents',
-    'getSnapshot',
-    'listSnapshots',
-    'listSightings',
     'getWebhook',
     'listWebhooks',
     'webhooksFor',
@@ -117,9 +104,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     defaultAccount: () => DEFAULT_ACCOUNT,
     ...createSqliteReferenceStore(connection),
     ...createSqliteEventStore(connection, now),
-    ...createSqliteReaderStore(connection),
-    ...createSqliteSnapshotStore(connection),
-    ...createSqliteLakeStore(connection, now),
+    ...createSqliteSightingStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
     ...createSqliteCreditStore(connection, now),
     migrate() {

@@ -5,20 +5,11 @@ import type {
   PageRecordRow,
   SnapshotStore,
 } from '../../core/ports/snapshot-store.ts';
-import { cursorOf, sliceOf } from '../store-rows/rows.ts';
-import {
-  KNOWN_CONTENT_COLUMNS,
-  knownContentOf,
-  LISTED_CURSOR,
-  SIGHTED_PAGE_COLUMNS,
-  SIGHTING_COLUMNS,
-  sightedPageOf,
-  sightingOf,
-  snapshotCursorOf,
-  snapshotOf,
-} from '../store-rows/snapshot-rows.ts';
+import { KNOWN_CONTENT_COLUMNS, knownContentOf } from '../store-rows/snapshot-rows.ts';
+import { moveReader } from '../store-sql/readers.ts';
+import type { SharedSnapshotStore } from '../store-sql/snapshots.ts';
 import type { SqliteDatabase } from './database.ts';
-import { moveSqliteReader } from './readers.ts';
+import { runSqlite } from './sql-methods.ts';
 import type { Synchronous } from './synchronous.ts';
 
 /** Words of which a record that is not compressed has one, if it may tell anything of a snapshot. */
@@ -37,7 +28,11 @@ const RECORDS_AT_ONCE = 100;
 
 const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
 
-export function createSqliteSnapshotStore(database: SqliteDatabase): Synchronous<SnapshotStore> {
+/** What runs for each page of a crawl; the rest of the port is shared with the other database. */
+export function createSqliteSightingStore(
+  database: SqliteDatabase,
+  now: () => number,
+): Synchronous<Omit<SnapshotStore, keyof SharedSnapshotStore>> {
   /** The number of the snapshot with its first sighting; null when there is one of this id, or the page is gone. */
   function insertSnapshot(snapshot: NewSnapshot, first: NewSighting): number | null {
     const { id, accountId, urlKey, url, hash, textHash, factsHash } = snapshot;
@@ -83,18 +78,6 @@ export function createSqliteSnapshotStore(database: SqliteDatabase): Synchronous
   }
 
   return {
-    listSightedPages(jobId, pageSeqs) {
-      const rows = database.all(
-        `SELECT ${SIGHTED_PAGE_COLUMNS}, json_extract(t.trace, '$[#-1].outcome') AS outcome
-         FROM pages p JOIN tasks t ON t.id = p.task_id LEFT JOIN job_expiry e ON e.job_seq = p.job_seq
-         WHERE p.seq IN (SELECT value FROM json_each(?)) AND p.job_seq = (SELECT seq FROM jobs WHERE id = ?)
-           AND t.kind = 'page' AND coalesce(e.bodies, 0) <= p.seq ORDER BY p.seq`,
-        JSON.stringify(pageSeqs),
-        jobId,
-      );
-      return rows.map(sightedPageOf);
-    },
-
     listSnapshotRecords(pageSeqs) {
       const telling: PageRecordRow[] = [];
       const inOrder = pageSeqs.toSorted((a, b) => a - b);
@@ -126,7 +109,7 @@ export function createSqliteSnapshotStore(database: SqliteDatabase): Synchronous
     },
 
     addSightings({ after, next, snapshots, sightings, facts }) {
-      if (!moveSqliteReader(database, 'snapshots', { after, next })) return false;
+      if (!runSqlite(moveReader('snapshots', { after, next }), database, now)) return false;
       const accounts = new Map<string, boolean>();
       const isThere = (account: string): boolean => {
         const known = accounts.get(account);
@@ -147,59 +130,6 @@ export function createSqliteSnapshotStore(database: SqliteDatabase): Synchronous
         database.run('UPDATE snapshots SET facts_hash = ? WHERE id = ?', factsHash, id);
       }
       return true;
-    },
-
-    getSnapshot(account, id) {
-      const row = database.get('SELECT * FROM snapshots WHERE account_id = ? AND id = ?', account, id);
-      return row === undefined ? null : snapshotOf(row);
-    },
-
-    listSnapshots({ accountId, urlKey, hasPrivate, cursor, limit }) {
-      const rows = database.all(
-        `SELECT *, ${LISTED_CURSOR} FROM snapshots
-         WHERE account_id = ? AND url_key = ? AND is_private <= ? AND (last_seen_at, seq) < (?, ?)
-         ORDER BY last_seen_at DESC, seq DESC LIMIT ?`,
-        ...[accountId, urlKey, hasPrivate ? 1 : 0, ...snapshotCursorOf(cursor), limit + 1],
-      );
-      return sliceOf(rows, limit, 'list_cursor', snapshotOf);
-    },
-
-    listSightings({ accountId, hasPrivate, cursor, limit, ...which }) {
-      const isOfJob = 'jobId' in which;
-      const rows = isOfJob
-        ? database.all(
-            `SELECT ${SIGHTING_COLUMNS} FROM page_sightings g JOIN snapshots s ON s.seq = g.snapshot_seq
-             WHERE g.job_id = ? AND g.account_id = ? AND g.seq > ? AND s.is_private <= ? ORDER BY g.seq LIMIT ?`,
-            ...[which.jobId, accountId, cursorOf(cursor, 0), hasPrivate ? 1 : 0, limit + 1],
-          )
-        : database.all(
-            `SELECT ${SIGHTING_COLUMNS} FROM page_sightings g JOIN snapshots s ON s.seq = g.snapshot_seq
-             WHERE g.account_id = ? AND g.url_key = ? AND g.seq < ? AND s.is_private <= ?
-             ORDER BY g.seq DESC LIMIT ?`,
-            ...[accountId, which.urlKey, cursorOf(cursor, Number.MAX_SAFE_INTEGER)],
-            ...[hasPrivate ? 1 : 0, limit + 1],
-          );
-      return sliceOf(rows, limit, 'seq', sightingOf);
-    },
-
-    expireSnapshots({ accountId, lastSeenBefore, limit, isDryRun = false }) {
-      const rows = database.all(
-        'SELECT seq, bytes FROM snapshots WHERE account_id = ? AND last_seen_at < ? LIMIT ?',
-        ...[accountId, lastSeenBefore, isDryRun ? Number.MAX_SAFE_INTEGER : limit],
-      );
-      let isMore = false;
-      if (!isDryRun) {
-        for (const { seq } of rows) database.run('DELETE FROM snapshots WHERE seq = ?', Number(seq));
-        const unseen = database.run(
-          `DELETE FROM page_sightings WHERE seq IN (
-             SELECT seq FROM page_sightings WHERE account_id = ? AND seen_at < ? LIMIT ?
-           )`,
-          ...[accountId, lastSeenBefore, limit],
-        );
-        isMore = rows.length === limit || unseen === limit;
-      }
-      const bytes = rows.reduce((sum, row) => sum + Number(row.bytes), 0);
-      return { snapshots: rows.length, bytes, isMore };
     },
   };
 }

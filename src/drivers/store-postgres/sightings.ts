@@ -1,19 +1,10 @@
 import type { NewSighting, NewSnapshot, SnapshotStore } from '../../core/ports/snapshot-store.ts';
-import { cursorOf, sliceOf } from '../store-rows/rows.ts';
-import {
-  KNOWN_CONTENT_COLUMNS,
-  knownContentOf,
-  LISTED_CURSOR,
-  SIGHTED_PAGE_COLUMNS,
-  SIGHTING_COLUMNS,
-  sightedPageOf,
-  sightingOf,
-  snapshotCursorOf,
-  snapshotOf,
-} from '../store-rows/snapshot-rows.ts';
+import { KNOWN_CONTENT_COLUMNS, knownContentOf } from '../store-rows/snapshot-rows.ts';
+import { moveReader } from '../store-sql/readers.ts';
+import type { SharedSnapshotStore } from '../store-sql/snapshots.ts';
 import type { PostgresDatabase, Query } from './database.ts';
 import { jsonParameter } from './parameters.ts';
-import { movePostgresReader } from './readers.ts';
+import { runPostgres } from './sql-methods.ts';
 
 const has = (word: string) => `position('${word}'::bytea IN record) > 0`;
 
@@ -84,19 +75,11 @@ async function insertSightings(query: Query, sightings: readonly NewSighting[]):
   );
 }
 
-export function createPostgresSnapshotStore(database: PostgresDatabase): SnapshotStore {
+/** What runs for each page of a crawl; the rest of the port is shared with the other database. */
+export function createPostgresSightingStore(
+  database: PostgresDatabase,
+): Omit<SnapshotStore, keyof SharedSnapshotStore> {
   return {
-    async listSightedPages(jobId, pageSeqs) {
-      const rows = await database.query(
-        `SELECT ${SIGHTED_PAGE_COLUMNS}, t.trace -> -1 ->> 'outcome' AS outcome
-         FROM pages p JOIN tasks t ON t.id = p.task_id LEFT JOIN job_expiry e ON e.job_seq = p.job_seq
-         WHERE p.seq = ANY ($1::bigint[]) AND p.job_seq = (SELECT seq FROM jobs WHERE id = $2)
-           AND t.kind = 'page' AND coalesce(e.bodies, 0) <= p.seq ORDER BY p.seq`,
-        [pageSeqs, jobId],
-      );
-      return rows.map(sightedPageOf);
-    },
-
     async listSnapshotRecords(pageSeqs) {
       const rows = await database.query(
         `SELECT seq, record FROM pages WHERE seq = ANY ($1::bigint[]) AND record IS NOT NULL
@@ -120,8 +103,9 @@ export function createPostgresSnapshotStore(database: PostgresDatabase): Snapsho
     },
 
     addSightings: ({ after, next, snapshots, sightings, facts }) =>
-      database.transaction(async (query) => {
-        if (!(await movePostgresReader(query, 'snapshots', { after, next }))) return false;
+      database.transaction(async (query, run) => {
+        const isMoved = await runPostgres(moveReader('snapshots', { after, next }), { query, run });
+        if (!isMoved) return false;
         if (snapshots.length > 0) {
           const names = SNAPSHOT_ROW.split(',').map((column) => column.trim().split(' ', 1)[0]);
           await query(
@@ -144,73 +128,6 @@ export function createPostgresSnapshotStore(database: PostgresDatabase): Snapsho
         }
         return true;
       }),
-
-    async getSnapshot(account, id) {
-      const [row] = await database.query('SELECT * FROM snapshots WHERE account_id = $1 AND id = $2', [
-        account,
-        id,
-      ]);
-      return row === undefined ? null : snapshotOf(row);
-    },
-
-    async listSnapshots({ accountId, urlKey, hasPrivate, cursor, limit }) {
-      const rows = await database.query(
-        `SELECT *, ${LISTED_CURSOR} FROM snapshots
-         WHERE account_id = $1 AND url_key = $2 AND is_private <= $3 AND (last_seen_at, seq) < ($4::bigint, $5::bigint)
-         ORDER BY last_seen_at DESC, seq DESC LIMIT $6`,
-        [accountId, urlKey, hasPrivate ? 1 : 0, ...snapshotCursorOf(cursor), limit + 1],
-      );
-      return sliceOf(rows, limit, 'list_cursor', snapshotOf);
-    },
-
-    async listSightings({ accountId, hasPrivate, cursor, limit, ...which }) {
-      const isOfJob = 'jobId' in which;
-      const [column, value] = isOfJob ? ['job_id', which.jobId] : ['url_key', which.urlKey];
-      const rows = await database.query(
-        `SELECT ${SIGHTING_COLUMNS} FROM page_sightings g JOIN snapshots s ON s.seq = g.snapshot_seq
-         WHERE g.account_id = $1 AND g.${column} = $2 AND g.seq ${isOfJob ? '>' : '<'} $3 AND s.is_private <= $4
-         ORDER BY g.seq ${isOfJob ? '' : 'DESC'} LIMIT $5`,
-        [
-          accountId,
-          value,
-          cursorOf(cursor, isOfJob ? 0 : Number.MAX_SAFE_INTEGER),
-          hasPrivate ? 1 : 0,
-          limit + 1,
-        ],
-      );
-      return sliceOf(rows, limit, 'seq', sightingOf);
-    },
-
-    async expireSnapshots({ accountId, lastSeenBefore, limit, isDryRun = false }) {
-      if (isDryRun) {
-        const [row] = await database.query(
-          `SELECT count(*) AS snapshots, coalesce(sum(bytes), 0)::bigint AS bytes FROM snapshots
-           WHERE account_id = $1 AND last_seen_at < $2`,
-          [accountId, Math.floor(lastSeenBefore)],
-        );
-        return { snapshots: Number(row?.snapshots), bytes: Number(row?.bytes), isMore: false };
-      }
-      const [row] = await database.query(
-        `WITH gone AS (
-           DELETE FROM snapshots WHERE seq IN (
-             SELECT seq FROM snapshots WHERE account_id = $1 AND last_seen_at < $2 LIMIT $3
-           ) RETURNING bytes
-         ), unseen AS (
-           DELETE FROM page_sightings WHERE seq IN (
-             SELECT seq FROM page_sightings WHERE account_id = $1 AND seen_at < $2 LIMIT $3
-           ) RETURNING seq
-         )
-         SELECT (SELECT count(*) FROM gone) AS snapshots, (SELECT coalesce(sum(bytes), 0)::bigint FROM gone) AS bytes,
-           (SELECT count(*) FROM unseen) AS sightings`,
-        [accountId, Math.floor(lastSeenBefore), limit],
-      );
-      const snapshots = Number(row?.snapshots);
-      return {
-        snapshots,
-        bytes: Number(row?.bytes),
-        isMore: snapshots === limit || Number(row?.sightings) === limit,
-      };
-    },
   };
 }
 
