@@ -5,6 +5,7 @@ import { type ColdStore, coldStore } from '../store-sql/cold-store.ts';
 import { createPostgresAuditStore } from './audit.ts';
 import { createPostgresCreditStore } from './credits.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import { createPostgresDeliveryQueue } from './delivery-queue.ts';
 import { createPostgresEventStore } from './events.ts';
 import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
@@ -14,7 +15,6 @@ import { createPostgresQueryStore } from './queries.ts';
 import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresSightingStore } from './sightings.ts';
 import { postgresMethods } from './sql-methods.ts';
-import { createPostgresWebhookStore } from './webhooks.ts';
 
 const OLDEST_SERVER = 150_000;
 /** The primary answers sooner than a replica that takes longer for a connection. */
@@ -59,7 +59,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
     ...createPostgresSightingStore(database),
-    ...createPostgresWebhookStore(database),
+    ...createPostgresDeliveryQueue(database),
     ...createPostgresCreditStore(database),
     ...createPostgresQueryStore(database, replica, options.onReplicaChange),
     migrate: () => migratePostgres(database),

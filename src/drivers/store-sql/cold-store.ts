@@ -16,6 +16,7 @@ import type { SiteStore } from '../../core/ports/site-store.ts';
 import { accountDeletionStore } from './account-deletion.ts';
 import { accountStore } from './accounts.ts';
 import { answerStore } from './answers.ts';
+import { type DeliveryStore, deliveryStore } from './deliveries.ts';
 import { exportStore } from './exports.ts';
 import { keyStore } from './keys.ts';
 import { lakeStore } from './lake.ts';
@@ -31,6 +32,7 @@ import { sessionStore } from './sessions.ts';
 import { signInStore } from './sign-ins.ts';
 import { siteStore } from './sites.ts';
 import { type SharedSnapshotStore, snapshotStore } from './snapshots.ts';
+import { type WebhookRecordStore, webhookStore } from './webhooks.ts';
 import { type WorkLeaseStore, workLeaseStore } from './work-leases.ts';
 
 /** The ports of what is asked less often than tasks are claimed. They are written once for both databases. */
@@ -38,6 +40,7 @@ export interface ColdStore
   extends AccountDeletionStore,
     AccountRecordStore,
     AnswerStore,
+    DeliveryStore,
     ExportStore,
     KeyStore,
     LakeStore,
@@ -52,12 +55,14 @@ export interface ColdStore
     SharedSnapshotStore,
     SignInStore,
     SiteStore,
+    WebhookRecordStore,
     WorkLeaseStore {}
 
 export const coldStore: Methods<ColdStore> = {
   ...accountDeletionStore,
   ...accountStore,
   ...answerStore,
+  ...deliveryStore,
   ...exportStore,
   ...keyStore,
   ...lakeStore,
@@ -72,6 +77,7 @@ export const coldStore: Methods<ColdStore> = {
   ...signInStore,
   ...siteStore,
   ...snapshotStore,
+  ...webhookStore,
   ...workLeaseStore,
 };
 

@@ -12,6 +12,7 @@ import { isReading } from '../store-sql/methods.ts';
 import { createSqliteAuditStore } from './audit.ts';
 import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { createSqliteDeliveryQueue } from './delivery-queue.ts';
 import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteEventStore } from './events.ts';
 import { createSqliteHostStore } from './hosts.ts';
@@ -23,7 +24,6 @@ import { createSqliteReferenceStore } from './references.ts';
 import { createSqliteSightingStore } from './sightings.ts';
 import { sqliteMethods } from './sql-methods.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
-import { createSqliteWebhookStore } from './webhooks.ts';
 
 /**
  * The thread that owns the connection. Calls that wait together are committed together: one sync to disk serves
@@ -62,13 +62,6 @@ const READS: ReadonlySet<string> = new Set<string>([
     'listEventPages',
     'listSnapshotRecords',
     'findContents',
-    'getWebhook',
-    'listWebhooks',
-    'webhooksFor',
-    'webhookCursor',
-    'listDeliveries',
-    'deliveryBacklog',
-    'getDelivery',
     'listCreditEntries',
     'listUsage',
   ] satisfies HotMethod[]),
@@ -105,7 +98,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteReferenceStore(connection),
     ...createSqliteEventStore(connection, now),
     ...createSqliteSightingStore(connection, now),
-    ...createSqliteWebhookStore(connection, now),
+    ...createSqliteDeliveryQueue(connection, now),
     ...createSqliteCreditStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
