@@ -1,5 +1,4 @@
-import type { AccountRecordStore } from '../../core/ports/account-store.ts';
-import { MOST_FORMER_SECRETS } from '../../core/ports/account-store.ts';
+import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../core/ports/account-store.ts';
 import type { KeyStore, NewKey } from '../../core/ports/api-key.ts';
 import { FOUND_KEY, foundKeyOf, refuseWhileDeleted, tooManySecrets } from '../store-rows/account-rows.ts';
 import { keyFromRow } from '../store-rows/rows.ts';

@@ -23,7 +23,7 @@ export type Step =
 /**
  * What a method of a store does, statement after statement, without saying whether it waits for them: the generator
  * yields each step and goes on with its result. SQLite answers within its thread and PostgreSQL over the network, so one
- * text serves both.
+ * text serves both. A statement that fails ends the method and undoes its transaction; steps cannot catch it.
  */
 export type Steps<Result> = Generator<Step, Result, unknown>;
 
