@@ -4,7 +4,7 @@ import type { MetricSources, WaitingWork } from '../core/observe/metrics/sources
 import type { KnownProcess } from '../core/ports/bus.ts';
 import type { Queue } from '../core/ports/queue.ts';
 import type { Store } from '../core/ports/store.ts';
-import type { PoolFigures } from '../crawl/plan/proxies/pool-figures.ts';
+import type { PoolFigures } from '../crawl/plan/proxies/fleet-figures.ts';
 import { VERSION } from '../version.ts';
 import type { Crawler } from './crawler.ts';
 import type { Browsers } from './open-browsers.ts';

@@ -1,6 +1,10 @@
 import type { Bus } from '../core/ports/bus.ts';
-import { mergeFigures, readFigures, writeFigures } from '../crawl/plan/proxies/fleet-figures.ts';
-import type { PoolFigures } from '../crawl/plan/proxies/pool-figures.ts';
+import {
+  mergeFigures,
+  type PoolFigures,
+  readFigures,
+  writeFigures,
+} from '../crawl/plan/proxies/fleet-figures.ts';
 
 export interface ProxyFigureSharing {
   /** Figures of this process and of those that were heard of lately; null when none of them uses proxies. */

@@ -10,7 +10,7 @@ import {
   reasonSpec,
   UNDONE_BY_RESUME,
 } from '../../src/core/model/reasons.ts';
-import { planSentence } from '../../src/crawl/plan/ladder/plan-words.ts';
+import { planSentence } from '../../src/crawl/plan/ladder/fetch-method.ts';
 import { readSources, readSqlFiles } from './sources.ts';
 
 const REGISTRY = /^core\/model\/(?:task|plan|hold)-reasons\.ts$/;

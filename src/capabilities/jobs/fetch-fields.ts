@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ProxyOptions } from '../../core/model/job.ts';
 import type { PageOption } from '../../core/model/page-option.ts';
 import { PROXY_TIERS, type ProxyTier } from '../../core/model/proxy.ts';
-import { countryCode } from '../../crawl/plan/proxies/country.ts';
+import { countryCode } from '../../crawl/plan/proxies/proxy-config.ts';
 import { parseProxyUrl } from '../../fetch/proxy/proxy-url.ts';
 import { secretField } from '../sessions/secret-fields.ts';
 import { NAME, NAME_RULE } from '../sessions/session.ts';

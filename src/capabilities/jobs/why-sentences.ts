@@ -7,7 +7,7 @@ import { isReasonOf } from '../../core/model/reasons.ts';
 import type { FoundBy, LedgerEntry } from '../../core/model/task.ts';
 import type { HostView } from '../../core/ports/host-view.ts';
 import type { BreakerState, FoundTask } from '../../core/ports/store.ts';
-import { planSentence } from '../../crawl/plan/ladder/plan-words.ts';
+import { planSentence } from '../../crawl/plan/ladder/fetch-method.ts';
 import { BREAKER, probeAt } from '../../crawl/politeness/breaker.ts';
 import { describeBytes } from '../../lib/human-units.ts';
 import { ruleSentence, stopSentence } from './rule-words.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { PROXY_TIERS } from '../../core/model/proxy.ts';
 import type { SessionEntry, StoredSession } from '../../core/ports/session-store.ts';
-import { countryCode } from '../../crawl/plan/proxies/country.ts';
+import { countryCode } from '../../crawl/plan/proxies/proxy-config.ts';
 import { type SessionData, unpackData } from './session-data.ts';
 import type { Vault } from './vault.ts';
 

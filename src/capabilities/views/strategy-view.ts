@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HostMemory, OutcomeTally } from '../../core/model/host-memory.ts';
-import { faded } from '../../crawl/plan/ladder/tally.ts';
+import { faded } from '../../crawl/plan/ladder/host-memory.ts';
 
 const MINUTE_MS = 60_000;
 const LIKELY = 0.5;

@@ -22,7 +22,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
-import { hostOf } from '../../crawl/frontier/host-name.ts';
+import { hostOf } from '../../crawl/frontier/canonical.ts';
 import { queryRequestSchema } from '../../http/routes/query.ts';
 import { daysOf } from '../../http/routes/usage.ts';
 import { readSettings } from '../flags/flags.ts';

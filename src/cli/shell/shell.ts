@@ -19,7 +19,7 @@ import type { Search } from '../../core/ports/search-index.ts';
 import type { BucketFacts, PostgresFacts, RedisFacts } from '../../core/ports/server-facts.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { ExchangeObserver } from '../../crawl/host/attempt/exchange-observer.ts';
-import type { PoolFigures } from '../../crawl/plan/proxies/pool-figures.ts';
+import type { PoolFigures } from '../../crawl/plan/proxies/fleet-figures.ts';
 import type { Policies } from '../../crawl/policy/policies.ts';
 import type { PageReader } from '../../crawl/read/page-reading.ts';
 import type { Confinement } from '../../fetch/render-process/confinement.ts';

@@ -28,8 +28,8 @@ export type Canonicalizer = (raw: string, base?: string) => CanonicalUrl | null;
 export const MAX_URL_CHARS = 8_192;
 
 /** RFC 1035, 2.3.4: no name server can be asked for a longer name, nor for one with a longer part. */
-export const MAX_HOST_OCTETS = 253;
-export const MAX_LABEL_OCTETS = 63;
+const MAX_HOST_OCTETS = 253;
+const MAX_LABEL_OCTETS = 63;
 
 /** Characters of a path that neither the parser nor we would change; `/.` is looked at apart. */
 const PLAIN_PATH = /^\/[\w\-~.!$&'()*+,=:@/]*$/;
@@ -257,4 +257,19 @@ function invalid(raw: string, message: string): ScrapifieError {
 function quote(text: string): string {
   const shown = redactUrl(text);
   return `“${shown.length > 100 ? `${shown.slice(0, 100)}…` : shown}”`;
+}
+
+/** `Example.com:443` names the same host as `example.com`. Throws INVALID_URL for anything else. */
+export function hostOf(text: string): HostKey {
+  const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : null;
+  const isBare =
+    url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
+  const isName =
+    url !== null && url.hostname !== '' && canBeHostName(url.hostname) && !/\*|\.\.|^\./.test(url.hostname);
+  if (url === null || !isBare || !isName || /[/?#@\\]/.test(text)) {
+    throw new ScrapifieError('INVALID_URL', `"${redactUrl(text).slice(0, 100)}" is not a host name.`, {
+      details: [{ field: 'host', message: 'not a host name' }],
+    });
+  }
+  return url.host.replace(/\.$/, '') as HostKey;
 }

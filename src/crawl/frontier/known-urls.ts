@@ -1,5 +1,5 @@
 import type { Incarnation, JobSeq, UrlKey } from '../../core/model/ids.ts';
-import { RecentKeys } from './recent-keys.ts';
+import { ownString } from '../../lib/own-memory.ts';
 
 /**
  * Remembers URLs that the store has for sure, so that a link seen on every page of a site is asked about once.
@@ -31,4 +31,38 @@ export function createKnownUrls({ maxJobs = 16, maxPerGeneration = 10_000 } = {}
       known.add(key);
     },
   };
+}
+
+/**
+ * A set of strings that forgets the entries not used lately. Two generations: when the young one is full it
+ * becomes the old one, and entries used in the old one move back.
+ * It keeps copies: keys may be parts of pages, which must not be held by them.
+ */
+export class RecentKeys<Key extends string> {
+  readonly #maxPerGeneration: number;
+  #young = new Set<Key>();
+  #old = new Set<Key>();
+
+  constructor(maxPerGeneration = 10_000) {
+    this.#maxPerGeneration = maxPerGeneration;
+  }
+
+  add(key: Key): void {
+    if (!this.#young.has(key)) this.#keep(ownString(key));
+  }
+
+  has(key: Key): boolean {
+    if (this.#young.has(key)) return true;
+    if (!this.#old.has(key)) return false;
+    this.#keep(ownString(key));
+    return true;
+  }
+
+  #keep(key: Key): void {
+    if (this.#young.size >= this.#maxPerGeneration) {
+      this.#old = this.#young;
+      this.#young = new Set();
+    }
+    this.#young.add(key);
+  }
 }

@@ -7,7 +7,7 @@ import {
   type SitemapItem,
   type SitemapReader,
   type SitemapStop,
-} from './sitemap-item.ts';
+} from './sitemap-text.ts';
 
 const MAX_DEPTH = 256;
 /** A tag, text or comment this long is an attack or not a sitemap; the parser would keep it whole. */

@@ -7,8 +7,7 @@ import { type ChatAnswer, ChatClient, type ChatUsage } from './chat-client.ts';
 import { ChatLine } from './chat-line.ts';
 import { compileFields, type Fitting, keepFitting } from './keep-fitting.ts';
 import type { LlmCache } from './llm-cache.ts';
-import { promptFor } from './prompt.ts';
-import { readModelAnswer } from './read-answer.ts';
+import { promptFor, readModelAnswer } from './prompt.ts';
 import { cutToTokens, estimateTokens } from './token-budget.ts';
 
 export interface LlmDeps {

@@ -4,11 +4,11 @@ import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
 import type { FoundBy, NewTask, TaskKind } from '../../core/model/task.ts';
 import type { Extracted } from '../../extract/scan/extract-page.ts';
 import { type Canonicalizer, type CanonicalUrl, createCanonicalizer } from '../frontier/canonical.ts';
+import { RecentKeys } from '../frontier/known-urls.ts';
 import { isLoggedIn, LOG_OUT_RULE, logsOut } from '../frontier/log-out.ts';
-import { QueryTraps } from '../frontier/query-trap.ts';
-import { RecentKeys } from '../frontier/recent-keys.ts';
 import { routeOf } from '../frontier/routes.ts';
 import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
+import { QueryTraps } from '../frontier/traps.ts';
 import type { ReadRequest } from './page-reading.ts';
 
 /** A job's rules about URLs, compiled once per thread. */

@@ -1,4 +1,4 @@
-import { indexOfLinear, type Steps } from '../frontier/linear-search.ts';
+import { indexOfLinear, type Steps } from '../frontier/pattern.ts';
 
 /** A parsed robots.txt, by RFC 9309. Immutable; ask it with `isAllowed` and `crawlDelayMs`. */
 export interface RobotsRules {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hostOf } from '../../crawl/frontier/host-name.ts';
+import { hostOf } from '../../crawl/frontier/canonical.ts';
 import { BUCKET_MS, BUCKETS, sentLimit, sentPoints } from '../../crawl/politeness/sent-requests.ts';
 import type { App } from '../server/app.ts';
 import { answers, success } from '../server/envelope.ts';

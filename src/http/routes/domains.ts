@@ -13,7 +13,7 @@ import type { HostKey } from '../../core/model/ids.ts';
 import type { HostView } from '../../core/ports/host-view.ts';
 import type { OptOut } from '../../core/ports/opt-out-store.ts';
 import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
-import { hostOf } from '../../crawl/frontier/host-name.ts';
+import { hostOf } from '../../crawl/frontier/canonical.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
-import { hostOf } from '../../crawl/frontier/host-name.ts';
+import { hostOf } from '../../crawl/frontier/canonical.ts';
 import { crawlDelayMs, isAllowed, parseRobots, ROBOTS_LIMIT_BYTES } from '../../crawl/robots/robots-rules.ts';
 import { PRODUCT_TOKEN } from '../../fetch/user-agent.ts';
 import type { App } from '../server/app.ts';

@@ -13,7 +13,7 @@ import type { Bus } from '../../core/ports/bus.ts';
 import type { Files } from '../../core/ports/files.ts';
 import type { Limits } from '../../core/ports/limits.ts';
 import type { Store } from '../../core/ports/store.ts';
-import type { PoolFigures } from '../../crawl/plan/proxies/pool-figures.ts';
+import type { PoolFigures } from '../../crawl/plan/proxies/fleet-figures.ts';
 import type { Authentication } from '../access/access.ts';
 import type { DashboardPages } from '../dashboard/dashboard-pages.ts';
 import type { Readiness } from '../health/readiness.ts';

@@ -4,7 +4,7 @@ import { allows } from '../../capabilities/accounts/scopes.ts';
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { SEARCH_LIMITS } from '../../core/model/search-query.ts';
-import { hostOf } from '../../crawl/frontier/host-name.ts';
+import { hostOf } from '../../crawl/frontier/canonical.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';

@@ -8,9 +8,9 @@ import type { PlanReason } from '../../../core/model/plan-reasons.ts';
 import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
 import type { Task } from '../../../core/model/task.ts';
 import { pageOptionsFor } from '../../frontier/routes.ts';
+import { planSentence } from '../../plan/ladder/fetch-method.ts';
 import { NO_MEMORY } from '../../plan/ladder/host-memory.ts';
 import { type LadderInput, type LadderStep, nextStep } from '../../plan/ladder/ladder.ts';
-import { planSentence } from '../../plan/ladder/plan-words.ts';
 import {
   type LadderPolicy,
   type LadderRequest,

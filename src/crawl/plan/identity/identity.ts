@@ -1,9 +1,8 @@
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { ClientHints, Identity } from '../../../core/model/identity.ts';
 import { brandHeader, brandsOf, majorOf } from '../../../fetch/stealth/client-hints.ts';
-import { drawHardware, type Hardware, type OperatingSystem } from './hardware.ts';
+import { drawHardware, type Hardware, type OperatingSystem, pickScreen } from './hardware.ts';
 import { REGIONS, type Region, type RegionPlace } from './regions.ts';
-import { pickScreen } from './screens.ts';
 
 export interface IdentityRequest {
   /** Country of the address that the host will see, in either case. Null: unknown, taken as `us`. */

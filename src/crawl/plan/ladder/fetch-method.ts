@@ -1,6 +1,9 @@
 import type { EngineName } from '../../../core/model/attempt.ts';
 import { traitsOf } from '../../../core/model/engine-traits.ts';
 import type { IdentityKind } from '../../../core/model/identity.ts';
+import { PLAN_REASONS } from '../../../core/model/plan-reasons.ts';
+import { fillWords, type ReasonSpec, reasonWords } from '../../../core/model/reason-spec.ts';
+import { readReason } from '../../../core/model/reasons.ts';
 
 /** How a page is requested: by which engine, through which tier of proxies, under which identity. */
 export interface FetchMethod {
@@ -24,7 +27,7 @@ export function costOf({ engine, proxyTier, identity }: FetchMethod, tiers: read
 }
 
 /** 0 without a proxy. */
-export function tierRank(tier: string | null, tiers: readonly string[]): number {
+function tierRank(tier: string | null, tiers: readonly string[]): number {
   return tier === null ? 0 : tiers.indexOf(tier) + 1;
 }
 
@@ -41,3 +44,29 @@ export function raisedBy(method: FetchMethod, before: FetchMethod, tiers: readon
   ];
   return steps.some((step) => step < 0) ? null : steps.filter((step) => step > 0).length;
 }
+
+/** Why a page is fetched the way it is, or cannot be fetched at all: the reason of a step of the ladder as a sentence. */
+export function planSentence(reason: string, host: string): string {
+  const [code = '', ...notes] = reason.split('; ');
+  const sentence = sentenceOf(code, host) ?? `The reason is ${code}.`;
+  const consents = notes.flatMap((note) => /^consent-required:(.+)$/.exec(note)?.[1] ?? []);
+  if (consents.length === 0) return sentence;
+  return `${sentence} The operator's consent to ${quoted(consents.join(','))} for ${host} would open another way.`;
+}
+
+function sentenceOf(code: string, host: string): string | null {
+  const read = readReason(code);
+  const specs: Readonly<Record<string, ReasonSpec>> = PLAN_REASONS;
+  const spec = read === null ? undefined : specs[read.name];
+  const what = read?.what ?? '';
+  const words = spec === undefined ? null : reasonWords(spec, what);
+  return words === null
+    ? null
+    : fillWords(words, { host: () => host, what: () => what, quoted: () => quoted(what) });
+}
+
+const quoted = (names: string) =>
+  names
+    .split(',')
+    .map((name) => `\`${name}\``)
+    .join(', ');

@@ -1,8 +1,6 @@
 import type { ProxyEndpoint } from '../../../core/model/proxy.ts';
-import { exitCredentials } from './exit-username.ts';
-import { CLOSED_PROVIDER, type ProviderBreaker } from './provider-breaker.ts';
-import type { ProxyProvider } from './proxy-config.ts';
-import { NEW_PROXY, type ProxyHealth } from './proxy-health.ts';
+import { exitCredentials, type ProxyProvider } from './proxy-config.ts';
+import { CLOSED_PROVIDER, NEW_PROXY, type ProviderBreaker, type ProxyHealth } from './proxy-health.ts';
 import { RequestTally } from './request-tally.ts';
 
 /** One proxy of a list, or one exit of a gateway. */

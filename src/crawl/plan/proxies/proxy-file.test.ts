@@ -2,8 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { FileProblem } from '../../../core/config/yaml-file.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import { exitCredentials } from './exit-username.ts';
-import type { GatewayProvider } from './proxy-config.ts';
+import { exitCredentials, type GatewayProvider } from './proxy-config.ts';
 import { parseProxyFile, withListedProxies } from './proxy-file.ts';
 
 const FULL = `

@@ -11,14 +11,14 @@ import {
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { PROXY_TIERS, ProxyCredentials } from '../../../core/model/proxy.ts';
 import { credentialsProblem, type ProxyAddress, parseProxyUrl } from '../../../fetch/proxy/proxy-url.ts';
-import { countryCode } from './country.ts';
-import { CONVENTIONS } from './exit-username.ts';
-import type {
-  GatewayKind,
-  GatewayProvider,
-  ListedProxy,
-  ProxyConfig,
-  ProxyProvider,
+import {
+  CONVENTIONS,
+  countryCode,
+  type GatewayKind,
+  type GatewayProvider,
+  type ListedProxy,
+  type ProxyConfig,
+  type ProxyProvider,
 } from './proxy-config.ts';
 
 const MAX_LISTED = 10_000;

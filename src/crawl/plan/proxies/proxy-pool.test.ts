@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ProxyCredentials } from '../../../core/model/proxy.ts';
 import { anywhere, choose, configOf, end, listOf, queryFor, useOf } from './pool.fixture.ts';
-import { PROVIDER_BREAKER } from './provider-breaker.ts';
 import type { GatewayProvider, ProxyProvider } from './proxy-config.ts';
+import { PROVIDER_BREAKER } from './proxy-health.ts';
 import { ProxyPool } from './proxy-pool.ts';
 
 const first = () => 0;

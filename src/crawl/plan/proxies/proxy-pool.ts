@@ -1,9 +1,8 @@
 import { PROXY_TIERS, type ProxyEndpoint, type ProxyTier } from '../../../core/model/proxy.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { ProxyOutcome } from '../outcome.ts';
-import { BAN_SCORE, HostMarks } from './host-marks.ts';
-import { describeObstacles, type Obstacles } from './obstacles.ts';
-import { figuresOf, type PoolFigures } from './pool-figures.ts';
+import { figuresOf, type PoolFigures } from './fleet-figures.ts';
+import { BAN_SCORE, describeObstacles, HostMarks, type Obstacles } from './host-marks.ts';
 import {
   buildGroup,
   endpointFor,
@@ -13,9 +12,17 @@ import {
   type PoolMember,
   type ProviderGroup,
 } from './pool-members.ts';
-import { canPass, onEnd, onPass, opensAgainAt } from './provider-breaker.ts';
 import type { ProxyConfig } from './proxy-config.ts';
-import { afterOutcome, type HealthRules, isHealthy, restored } from './proxy-health.ts';
+import {
+  afterOutcome,
+  canPass,
+  type HealthRules,
+  isHealthy,
+  onEnd,
+  onPass,
+  opensAgainAt,
+  restored,
+} from './proxy-health.ts';
 import { type RequestEnd, RequestTally } from './request-tally.ts';
 
 export interface ProxyQuery {

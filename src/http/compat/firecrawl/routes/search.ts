@@ -3,7 +3,7 @@ import { allows } from '../../../../capabilities/accounts/scopes.ts';
 import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
 import { batchRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
 import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
-import { hostOf } from '../../../../crawl/frontier/host-name.ts';
+import { hostOf } from '../../../../crawl/frontier/canonical.ts';
 import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';
 import { clientGone } from '../../../server/client-gone.ts';

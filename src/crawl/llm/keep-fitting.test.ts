@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PageWords } from './page-words.ts';
+import { PageWords } from './keep-fitting.ts';
 
 const page = new PageWords(
   '# **ACME** “Pro” Kettle\nPreis: 1.299,50 € (was ₹1,23,456.00)\n电热水壶价格便宜。 Call 030 123-45. 2019, 2020. Ｆｕｌｌ width. 0,5 l',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { QueryTraps } from './query-trap.ts';
+import { QueryTraps } from './traps.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const range = (count: number) => Array.from({ length: count }, (_, at) => at);

@@ -7,7 +7,7 @@ import {
   onPass,
   PROVIDER_BREAKER,
   type ProviderBreaker,
-} from './provider-breaker.ts';
+} from './proxy-health.ts';
 
 const { openMs, windowMs, minRequests, failuresToOpen, probeMs, probes } = PROVIDER_BREAKER;
 
