@@ -65,8 +65,7 @@ import { addWebhookRoutes } from './routes/webhooks.ts';
 import { ambiguityOf } from './server/ambiguous-request.ts';
 import type { App } from './server/app.ts';
 import { limitBodyPieces } from './server/body-pieces.ts';
-import { watchConnections } from './server/closing-connections.ts';
-import { limitConnections } from './server/connections.ts';
+import { limitConnections, watchConnections } from './server/connections.ts';
 import { requestIdOf } from './server/envelope.ts';
 import {
   answerClientError,

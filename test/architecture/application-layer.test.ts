@@ -5,7 +5,6 @@ import { readSources } from './sources.ts';
 const OPEN_TO_COMMANDS: readonly string[] = [
   'http/api.ts',
   'http/compat/firecrawl/firecrawl-api.ts',
-  'http/compat/firecrawl/firecrawl-port.ts',
   'http/compat/firecrawl/watch-job.ts',
   'http/dashboard/dashboard-files.ts',
   'http/health/readiness.ts',
@@ -19,7 +18,6 @@ const OPEN_TO_COMMANDS: readonly string[] = [
   'http/routes/usage.ts',
   'http/samples/bookshop.ts',
   'http/server/call-within.ts',
-  'http/server/cannot-listen.ts',
   'http/server/second-listener.ts',
 ];
 /** What the API hands to the APIs of other shapes. */

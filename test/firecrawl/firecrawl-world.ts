@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { listenFirecrawl } from '../../src/http/compat/firecrawl/firecrawl-port.ts';
+import { listenFirecrawl } from '../../src/http/compat/firecrawl/firecrawl-api.ts';
 import { type ApiWorld, openApiWorld } from '../integration/api-world.ts';
 import type { WorldOptions } from '../integration/world.ts';
 import { type SmallSite, startSmallSite } from './small-site.ts';

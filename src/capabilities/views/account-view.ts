@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import type { Account } from '../../core/model/account.ts';
+import type { AuditRecord } from '../../core/model/audit-chain.ts';
 import type { AccountId } from '../../core/model/ids.ts';
+import type { ApiKey } from '../../core/ports/api-key.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { limitsSchema } from '../accounts/account-request.ts';
+import { SCOPES } from '../accounts/scopes.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 const time = z.iso.datetime();
@@ -50,3 +53,57 @@ export async function usedBy(store: Pick<Store, 'accountUse'>, id: AccountId) {
   const { openUrls, claimedPages, storedBytes } = await store.accountUse(id);
   return { openUrls, concurrentPages: claimedPages, storedBytes };
 }
+
+const keyFields = {
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string().describe('First characters of the secret, for recognising it.'),
+  scopes: z.array(z.enum(SCOPES)),
+  ratePerMinute: z.number().int().nullable().describe('null: the server’s default.'),
+  createdAt: time,
+  expiresAt: time.nullable(),
+  revokedAt: time.nullable(),
+  lastUsedAt: time.nullable(),
+  links: selfSchema,
+};
+export const keySchema = z.object(keyFields).meta({ id: 'Key' });
+export const newKeySchema = z
+  .object({ ...keyFields, secret: z.string().describe('Shown this one time.') })
+  .meta({ id: 'NewKey' });
+
+const isoTime = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+
+export function keyView(key: ApiKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    scopes: key.scopes,
+    ratePerMinute: key.ratePerMinute,
+    createdAt: isoTime(key.createdAt),
+    expiresAt: isoTime(key.expiresAt),
+    revokedAt: isoTime(key.revokedAt),
+    lastUsedAt: isoTime(key.lastUsedAt),
+    links: selfLinks('keys', key.id),
+  };
+}
+
+const hash = z.string().length(64);
+
+export const auditSchema = z
+  .object({
+    seq: z.number().int().describe('1 for the first entry; no number is left out.'),
+    at: z.iso.datetime(),
+    actor: z.string().describe('The id of an API key, an address, an account, or `command line`.'),
+    action: z.string().describe('What was done, such as `key.create`.'),
+    target: z.string(),
+    details: z.record(z.string(), z.unknown()),
+    previousHash: hash.describe('`hash` of the entry before; zeros for the first.'),
+    hash: hash.describe('SHA-256 over this entry and `previousHash`; docs/security.md says how.'),
+  })
+  .meta({ id: 'AuditEntry' });
+
+export const auditView = ({ at, ...record }: AuditRecord) => ({
+  ...record,
+  at: new Date(at).toISOString(),
+});

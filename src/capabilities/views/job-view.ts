@@ -4,9 +4,11 @@ import { creditsOf } from '../../core/model/credits.ts';
 import { JOB_STATUSES, type Job } from '../../core/model/job.ts';
 import { JOB_KINDS, traitsOfKind } from '../../core/model/job-kinds.ts';
 import { defined } from '../../lib/defined.ts';
+import type { EventLinks } from '../events/stream-frames.ts';
 import { stopSentence } from '../jobs/rule-words.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import { hideSecrets } from '../sessions/secret-fields.ts';
+import { wrapCursor } from './list.ts';
 
 const time = z.iso.datetime();
 
@@ -158,3 +160,10 @@ export function acceptedView(job: Job) {
     links: jobLinks(job.id),
   };
 }
+
+/** Where the API has what an event is about. */
+export const EVENT_LINKS: EventLinks = {
+  job: (jobId) => jobLinks(jobId).self,
+  // The list of results after the page before it begins with the page itself.
+  page: (jobId, seq) => `${jobLinks(jobId).results}?limit=1&cursor=${wrapCursor('results', String(seq - 1))}`,
+};

@@ -12,8 +12,7 @@ import {
   prefixOf,
 } from '../../capabilities/accounts/api-key.ts';
 import { deleteAccounts } from '../../capabilities/retention/delete-accounts.ts';
-import { accountView, usedBy } from '../../capabilities/views/account-view.ts';
-import { keyView } from '../../capabilities/views/key-view.ts';
+import { accountView, keyView, usedBy } from '../../capabilities/views/account-view.ts';
 import { readPlans } from '../../core/config/plans.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';

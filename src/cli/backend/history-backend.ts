@@ -7,12 +7,10 @@ import {
   type SnapshotView,
   sightingView,
   snapshotView,
-} from '../../capabilities/views/snapshot-view.ts';
-import {
   type VersionDiffView,
   versionDiffView,
   versionOf,
-} from '../../capabilities/views/version-diff-view.ts';
+} from '../../capabilities/views/snapshot-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { Snapshot } from '../../core/model/snapshot.ts';

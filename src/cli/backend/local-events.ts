@@ -1,7 +1,7 @@
 import type { EventSink } from '../../capabilities/events/event-listener.ts';
 import { createEventStreams } from '../../capabilities/events/event-streams.ts';
 import { parseEventStream, type StreamEvent } from '../../capabilities/events/parse-stream.ts';
-import { EVENT_LINKS } from '../../capabilities/views/event-links.ts';
+import { EVENT_LINKS } from '../../capabilities/views/job-view.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Store } from '../../core/ports/store.ts';
 

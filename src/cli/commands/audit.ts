@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { auditView } from '../../capabilities/views/audit-view.ts';
+import { auditView } from '../../capabilities/views/account-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import {
   type AuditHead,

@@ -3,7 +3,7 @@ import { orderOf } from '../../capabilities/compare/moved-pages.ts';
 import { CHANGE_TYPES, type ChangeType, noCounts } from '../../capabilities/compare/site-change.ts';
 import { DIFF_MODES, type DiffMode } from '../../capabilities/compare/version-diff.ts';
 import type { ChangeView } from '../../capabilities/views/diff-view.ts';
-import type { VersionDiffView } from '../../capabilities/views/version-diff-view.ts';
+import type { VersionDiffView } from '../../capabilities/views/snapshot-view.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type DiffRules, diffRulesSchema } from '../../extract/diff/diff-rules.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { VersionDiffView } from '../../capabilities/views/version-diff-view.ts';
+import type { VersionDiffView } from '../../capabilities/views/snapshot-view.ts';
 import { describeVersionDiff } from './version-diff.ts';
 
 it.each([

@@ -1,4 +1,4 @@
-import type { VersionDiffView } from '../../capabilities/views/version-diff-view.ts';
+import type { VersionDiffView } from '../../capabilities/views/snapshot-view.ts';
 import type { FieldChange } from '../../extract/diff/field-diff.ts';
 import type { PictureSummary } from '../../extract/diff/picture-diff.ts';
 import type { TextDiff } from '../../extract/diff/text-diff.ts';

@@ -1,7 +1,6 @@
 import { defined } from '../../lib/defined.ts';
-import { cursorOf, readCursor } from './cursor.ts';
-import { siteParts } from './site-content.ts';
-import { portionOf, tokensIn } from './token-budget.ts';
+import { ApiFailure } from './api-call.ts';
+import { portionOf, siteParts, tokensIn } from './token-budget.ts';
 import { json, type LinkPart, type Part, text } from './tool.ts';
 
 /** Room for the heading of a result, which is not cut. */
@@ -10,7 +9,7 @@ export const HEAD_TOKENS = 150;
 export const LISTED_AT_ONCE = 100;
 
 /** Where a result goes on: after which page of the API's list, and how many items of the next page were shown. */
-export interface ListPlace {
+interface ListPlace {
   readonly list: string | undefined;
   readonly skip: number;
 }
@@ -80,4 +79,20 @@ export function onlyFields(value: object, names: readonly string[]): string {
     ([name, each]) => names.includes(name) && each !== null && each !== undefined,
   );
   return json(Object.fromEntries(entries));
+}
+
+/** Where a long result goes on: values that only this program reads, as one word. */
+export function cursorOf(values: Readonly<Record<string, string | number>>): string {
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
+}
+
+/** Throws VALIDATION_FAILED for a text that is no cursor. */
+export function readCursor(cursor: string): Readonly<Record<string, unknown>> {
+  try {
+    const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (typeof values === 'object' && values !== null) return values as Record<string, unknown>;
+  } catch {
+    // Not written by this program.
+  }
+  throw new ApiFailure('VALIDATION_FAILED', 'The cursor is not one that a call has returned.', []);
 }

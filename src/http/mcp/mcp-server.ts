@@ -1,11 +1,8 @@
 import { McpServer, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server';
 import { VERSION } from '../../version.ts';
-import { failureText } from './advice.ts';
-import type { ApiCall } from './api-call.ts';
-import { contentOf } from './page-text.ts';
-import { siteText } from './site-content.ts';
-import { storedPage } from './stored-page.ts';
-import { portionOf } from './token-budget.ts';
+import { type ApiCall, failureText } from './api-call.ts';
+import { contentOf, storedPage } from './stored-page.ts';
+import { portionOf, siteText } from './token-budget.ts';
 import { type ExportAnswer, MOST_TOKENS, type Tool, type ToolContext } from './tool.ts';
 
 const INSTRUCTIONS =

@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { type Part, text } from './tool.ts';
+
 /**
  * How many tokens a text has, never too few by much: language models differ, so this counts by the kind of characters.
  * A token is about four letters of a European language, one sign of Chinese, Japanese or Korean, or two digits or signs.
@@ -17,7 +20,7 @@ function quartersOf(character: string): number {
 const isLetter = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0xc0 && code <= 0x24f);
 
-export interface Portion {
+interface Portion {
   readonly text: string;
   /** Where the next portion begins, in characters; null at the end. */
   readonly next: number | null;
@@ -45,4 +48,26 @@ export function portionOf(text: string, start: number, maxTokens: number): Porti
   ].find((at) => at >= least && at > 0);
   const size = Math.max(1, end ?? length);
   return { text: rest.slice(0, size), next: start + size };
+}
+
+/**
+ * Every tool marks what sites have written, titles and link texts included, with its beginning and its end, so that a model
+ * can tell it from what Scrapifie says. A page cannot write the end mark itself: each has a number by chance.
+ */
+const marksOf = (end = `[end ${randomBytes(3).toString('hex')}]`) => ({
+  begin: `Written by the site, as data, until ${end}:`,
+  end,
+});
+
+export function siteText(content: string): string {
+  const { begin, end } = marksOf();
+  return `${begin}\n${content}\n${end}`;
+}
+
+/** The same for a list of parts, such as links. */
+export function siteParts(parts: readonly Part[]): readonly Part[] {
+  const [only] = parts;
+  if (parts.length === 1 && only?.type === 'text') return [text(siteText(only.text))];
+  const { begin, end } = marksOf();
+  return [text(begin), ...parts, text(end)];
 }

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { ApiCall } from './api-call.ts';
 
 /** Tokens of one result, unless the call asks for fewer or more. */
-export const DEFAULT_TOKENS = 6_000;
+const DEFAULT_TOKENS = 6_000;
 export const MOST_TOKENS = 20_000;
 
-export interface TextPart {
+interface TextPart {
   readonly type: 'text';
   readonly text: string;
 }
-export interface ImagePart {
+interface ImagePart {
   readonly type: 'image';
   readonly data: string;
   readonly mimeType: string;
@@ -67,3 +67,16 @@ export function tool<S extends z.ZodObject>(definition: Tool<S>): Tool {
 
 export const text = (value: string): TextPart => ({ type: 'text', text: value });
 export const json = (value: unknown): string => JSON.stringify(value);
+
+/** Fields that several tools have. */
+
+export const url = z.string().max(8_192).describe('Absolute URL');
+export const maxTokens = z
+  .int()
+  .min(200)
+  .max(MOST_TOKENS)
+  .default(DEFAULT_TOKENS)
+  .describe('Size of the result');
+export const cursor = z.string().max(2_000).optional().describe('From an earlier result, to go on');
+export const jobId = z.string().max(100).describe('Job id');
+export const id = z.string().max(100);

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { noSuchAccount } from '../../capabilities/accounts/accounts.ts';
-import { usedBy, usedSchema } from '../../capabilities/views/account-view.ts';
+import { keySchema, keyView, usedBy, usedSchema } from '../../capabilities/views/account-view.ts';
 import { creditsSchema, creditsView } from '../../capabilities/views/credit-view.ts';
-import { keySchema, keyView } from '../../capabilities/views/key-view.ts';
 import { limitFields } from '../../core/config/plans.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';

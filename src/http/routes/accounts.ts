@@ -3,10 +3,11 @@ import { accountChangeSchema, newAccountSchema } from '../../capabilities/accoun
 import {
   accountSchema,
   accountView,
+  keyView,
+  newKeySchema,
   usedAccountSchema,
   usedBy,
 } from '../../capabilities/views/account-view.ts';
-import { keyView, newKeySchema } from '../../capabilities/views/key-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';

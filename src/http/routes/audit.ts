@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditSchema, auditView } from '../../capabilities/views/audit-view.ts';
+import { auditSchema, auditView } from '../../capabilities/views/account-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import type { AuditRecord } from '../../core/model/audit-chain.ts';
 import { eachAudit } from '../../core/ports/audit-store.ts';

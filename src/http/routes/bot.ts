@@ -26,8 +26,7 @@ import { hostOf } from '../../crawl/frontier/canonical.ts';
 import { PRODUCT_TOKEN, siteOwnerContact, userAgentFor } from '../../fetch/user-agent.ts';
 import type { App } from '../server/app.ts';
 import { answers, success } from '../server/envelope.ts';
-import { BOT_STYLE, botPage, requestPage } from '../views/bot-page.ts';
-import { refuseWithPages, sendPage } from '../views/refusals-as-pages.ts';
+import { BOT_STYLE, botPage, refuseWithPages, requestPage, sendPage } from '../views/bot-page.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** Requests and checks that one address may send in a minute: they need no key. */

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { App } from '../server/app.ts';
-import { confirmMailPage, mailConfirmedPage } from '../views/bot-page.ts';
-import { refuseWithPages, sendPage } from '../views/refusals-as-pages.ts';
+import { confirmMailPage, mailConfirmedPage, refuseWithPages, sendPage } from '../views/bot-page.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const PER_MINUTE = 12;

@@ -7,7 +7,7 @@ import { createEventStreams, type EventStreams } from '../../capabilities/events
 import { STREAM_ONLY_TYPES, type WantedTypes } from '../../capabilities/events/stream-frames.ts';
 import { parsePosition, type StreamPosition } from '../../capabilities/events/stream-position.ts';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
-import { EVENT_LINKS } from '../../capabilities/views/event-links.ts';
+import { EVENT_LINKS } from '../../capabilities/views/job-view.ts';
 import { listenOnce } from '../../core/errors/guarded.ts';
 import { eventsTo } from '../../core/model/event-types.ts';
 import type { JobId } from '../../core/model/ids.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../capabilities/accounts/api-key.ts';
 import { allows, refusalOf, SCOPE_LIST, SCOPES } from '../../capabilities/accounts/scopes.ts';
 import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
-import { keySchema, keyView, newKeySchema } from '../../capabilities/views/key-view.ts';
+import { keySchema, keyView, newKeySchema } from '../../capabilities/views/account-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
 import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DIFF_MODES } from '../../capabilities/compare/version-diff.ts';
 import { rulesOf, rulesParameter } from '../../capabilities/views/diff-view.ts';
-import { versionDiffSchema, versionDiffView, versionOf } from '../../capabilities/views/version-diff-view.ts';
+import { versionDiffSchema, versionDiffView, versionOf } from '../../capabilities/views/snapshot-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { readableSnapshot } from '../access/readable-snapshot.ts';
 import type { App } from '../server/app.ts';

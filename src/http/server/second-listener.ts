@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { listen } from '../../core/errors/guarded.ts';
-import { watchConnections } from './closing-connections.ts';
-import { type ConnectionOptions, limitConnections } from './connections.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { type ConnectionOptions, limitConnections, watchConnections } from './connections.ts';
 import { answerClientError, answerExpectation } from './failures.ts';
 import { leaveContinueToRoutes } from './request-bodies.ts';
 
-export interface SecondListenerOptions {
+interface SecondListenerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -76,4 +76,28 @@ function withPrefix(request: IncomingMessage & { originalUrl?: string }, prefix:
   const { url = '/' } = request;
   request.originalUrl = url;
   request.url = `${prefix}${url}`;
+}
+
+/** Why a port cannot be listened on. `other`: where another one is named. */
+export function cannotListen(
+  error: unknown,
+  { host, port, other }: { readonly host: string; readonly port: number; readonly other: string },
+): ScrapifieError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new ScrapifieError(
+      'PORT_IN_USE',
+      `Port ${port} on ${host} is taken by another program. Stop that one, or take another port: ${other}.`,
+      { cause: error },
+    );
+  }
+  const why =
+    code === 'EACCES'
+      ? 'this user may not use that port; take one above 1023'
+      : code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
+        ? 'this machine does not have that address'
+        : message;
+  return new ScrapifieError('LISTEN_FAILED', `Cannot listen on ${host}, port ${port}: ${why}.`, {
+    cause: error,
+  });
 }

@@ -1,9 +1,12 @@
+import type { FastifyReply } from 'fastify';
 import { PROOF_PATH, proofRecord, proofText } from '../../capabilities/owners/domain-proof.ts';
 import type { OwnerRequest } from '../../core/ports/owner-request-store.ts';
 import { urlPart } from '../../lib/url-part.ts';
+import type { App } from '../server/app.ts';
+import { isOurs, sendFailure, toScrapifieError } from '../server/failures.ts';
 
 /** The person or organisation behind this installation, as the settings say. */
-export interface Operator {
+interface Operator {
   readonly contact: string | null;
   readonly purpose: string | null;
   readonly userAgent: string;
@@ -138,7 +141,7 @@ ${byRecord}
 }
 
 /** A request that was refused, in words. */
-export function refusalPage(message: string): string {
+function refusalPage(message: string): string {
   return page(
     'Request refused',
     `<h1>That did not work</h1><p class="note bad">${escapeHtml(message)}</p><p><a href="/bot">Back</a></p>`,
@@ -160,3 +163,20 @@ export const mailConfirmedPage = (): string =>
     'Address confirmed',
     '<h1>Your address is confirmed</h1><p class="note good">You get notifications from now on.</p>',
   );
+
+/** Sends a page that no cache keeps. */
+export const sendPage = (reply: FastifyReply, html: string): FastifyReply =>
+  reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(html);
+
+/** People get the reason of a refusal as a page, with the status that programs get, also when it comes before the body is read. */
+export function refuseWithPages(app: App): void {
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toScrapifieError(thrown);
+    if (isOurs(error) || error.code === 'INTERNAL') return sendFailure(error, request, reply);
+    request.failure = error;
+    const [problem] = (error.details ?? []) as { field?: string; message?: string }[];
+    const message = problem?.message === undefined ? error.message : `${problem.field}: ${problem.message}`;
+    if (error.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(error.retryAfterMs / 1_000));
+    return sendPage(reply.code(error.spec.httpStatus), refusalPage(message));
+  });
+}

@@ -10,7 +10,7 @@ import { compileScope } from '../../../src/crawl/frontier/scope.ts';
 import { parseRetryAfter } from '../../../src/crawl/politeness/retry-after.ts';
 import { isAllowed, parseRobots } from '../../../src/crawl/robots/robots-rules.ts';
 import { createCookieJar } from '../../../src/fetch/cookies/cookie-jar.ts';
-import { shapeProblem } from '../../../src/http/server/json-shape.ts';
+import { shapeProblem } from '../../../src/http/server/json-body.ts';
 
 /** One call that the main thread makes on what a stranger wrote. */
 export interface HostileCall {

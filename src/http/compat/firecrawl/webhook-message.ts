@@ -4,7 +4,7 @@ import type { MessageShape } from '../../../capabilities/webhooks/message.ts';
 import type { Settings } from '../../../core/config/settings.ts';
 import { type AccountId, DEFAULT_ACCOUNT } from '../../../core/model/ids.ts';
 import { defined } from '../../../lib/defined.ts';
-import type { Webhook } from './request/webhook-field.ts';
+import type { Webhook } from './request/crawl-options.ts';
 import { documentOf, storedViewOf } from './view/document.ts';
 
 const SHAPE = 'firecrawl';

@@ -2,12 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { urlPart } from '../../../lib/url-part.ts';
 import { dataOf } from '../api-call.ts';
-import { readCursor } from '../cursor.ts';
-import { cursor, jobId, maxTokens, url } from '../fields.ts';
-import { HEAD_TOKENS, LISTED_AT_ONCE, type Listed, listParts, listPlaceOf } from '../listing.ts';
-import { pageParts } from '../page-text.ts';
-import { nextPageParts, resourceUri, storedPage } from '../stored-page.ts';
-import { json, type LinkPart, type ToolContext, text, tool } from '../tool.ts';
+import { HEAD_TOKENS, LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, readCursor } from '../listing.ts';
+import { nextPageParts, pageParts, resourceUri, storedPage } from '../stored-page.ts';
+import { cursor, jobId, json, type LinkPart, maxTokens, type ToolContext, text, tool, url } from '../tool.ts';
 
 /** Tools around crawls: start, follow, search and compare. */
 

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { defined } from '../../../lib/defined.ts';
 import { urlPart } from '../../../lib/url-part.ts';
 import { ApiFailure, dataOf } from '../api-call.ts';
-import { cursor, id, maxTokens, url } from '../fields.ts';
 import { LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../listing.ts';
-import { text, tool } from '../tool.ts';
+import { cursor, id, maxTokens, text, tool, url } from '../tool.ts';
 
 /** Tools for what runs again and again: monitors of pages, and schedules of jobs. */
 

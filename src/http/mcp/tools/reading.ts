@@ -2,14 +2,10 @@ import { z } from 'zod';
 import { EXTRACT_TYPES } from '../../../capabilities/jobs/extract-types.ts';
 import { defined } from '../../../lib/defined.ts';
 import { ApiFailure, dataOf } from '../api-call.ts';
-import { cursorOf } from '../cursor.ts';
-import { cursor, maxTokens, url } from '../fields.ts';
-import { HEAD_TOKENS, listParts, listPlaceOf } from '../listing.ts';
-import { contentOf, PAGE_FORMATS, type PageAnswer, pageParts } from '../page-text.ts';
-import { siteText } from '../site-content.ts';
-import { nextPageParts } from '../stored-page.ts';
-import { portionOf } from '../token-budget.ts';
-import { text, tool } from '../tool.ts';
+import { cursorOf, HEAD_TOKENS, listParts, listPlaceOf } from '../listing.ts';
+import { contentOf, nextPageParts, PAGE_FORMATS, type PageAnswer, pageParts } from '../stored-page.ts';
+import { portionOf, siteText } from '../token-budget.ts';
+import { cursor, maxTokens, text, tool, url } from '../tool.ts';
 
 /** Tools that fetch one page, or the list of a site's pages. */
 

@@ -2,12 +2,18 @@ import { z } from 'zod';
 import { defined } from '../../../lib/defined.ts';
 import { urlPart } from '../../../lib/url-part.ts';
 import { dataOf } from '../api-call.ts';
-import { cursorOf, readCursor } from '../cursor.ts';
-import { cursor, id, maxTokens, url } from '../fields.ts';
-import { HEAD_TOKENS, LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../listing.ts';
-import { siteText } from '../site-content.ts';
-import { portionOf } from '../token-budget.ts';
-import { json, type Part, text, tool } from '../tool.ts';
+import {
+  cursorOf,
+  HEAD_TOKENS,
+  LISTED_AT_ONCE,
+  type Listed,
+  listParts,
+  listPlaceOf,
+  onlyFields,
+  readCursor,
+} from '../listing.ts';
+import { portionOf, siteText } from '../token-budget.ts';
+import { cursor, id, json, maxTokens, type Part, text, tool, url } from '../tool.ts';
 
 /** Tools over what is stored: queries, and versions of pages. */
 

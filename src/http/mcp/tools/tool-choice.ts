@@ -1,8 +1,18 @@
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Tool } from '../tool.ts';
 import { crawl, crawlStatus, diff, search } from './crawls.ts';
-import { exportJob, exportStatus } from './exports.ts';
-import { batch, jobCancel, jobErrors, jobList, jobResume, jobRetry, usage, why } from './jobs.ts';
+import {
+  batch,
+  exportJob,
+  exportStatus,
+  jobCancel,
+  jobErrors,
+  jobList,
+  jobResume,
+  jobRetry,
+  usage,
+  why,
+} from './jobs.ts';
 import {
   monitorChanges,
   monitorCreate,

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import { defined } from '../../../../lib/defined.ts';
 import { actionField, pictureOf, stepNames, stepsOf } from './actions.ts';
-import { type Format, type FormatOf, formatsField } from './formats.ts';
-import { attributeRules, jsonExtract } from './json-rules.ts';
+import { attributeRules, type Format, type FormatOf, formatsField, jsonExtract } from './formats.ts';
 
 const tags = z.array(z.string().min(1)).max(50);
 

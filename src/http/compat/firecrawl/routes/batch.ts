@@ -6,6 +6,7 @@ import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';
 import { bodyOf, type FirecrawlDeps, givenBy, readFirst } from '../firecrawl-deps.ts';
+import { webhookField } from '../request/crawl-options.ts';
 import {
   bodyFields,
   cacheRequestOf,
@@ -15,7 +16,6 @@ import {
   viewOf,
 } from '../request/scrape-options.ts';
 import { scrapeBodyOfV1 } from '../request/v1.ts';
-import { webhookField } from '../request/webhook-field.ts';
 import { jobWebhookOf } from '../webhook-message.ts';
 import { addJobRoutes, addressOf } from './job-routes.ts';
 

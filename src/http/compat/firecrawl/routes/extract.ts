@@ -6,6 +6,7 @@ import { defined } from '../../../../lib/defined.ts';
 import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';
 import { bodyOf, type FirecrawlDeps, givenBy, jobOf, readFirst, statusParts } from '../firecrawl-deps.ts';
+import { webhookField } from '../request/crawl-options.ts';
 import {
   bodyFields,
   cacheRequestOf,
@@ -15,7 +16,6 @@ import {
   viewOf,
 } from '../request/scrape-options.ts';
 import { scrapeBodyOfV1 } from '../request/v1.ts';
-import { webhookField } from '../request/webhook-field.ts';
 import { documentsOf, progressOf, shownStatus } from '../view/job-status.ts';
 import { jobWebhookOf } from '../webhook-message.ts';
 

@@ -6,10 +6,9 @@ import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';
 import { Refusal } from '../failure.ts';
 import { bodyOf, type FirecrawlDeps, givenBy } from '../firecrawl-deps.ts';
-import { outsidePath } from '../request/path-pattern.ts';
+import { outsidePath, webUrl } from '../request/crawl-options.ts';
 import { bodyFields, retentionRequestOf, scrapeFields } from '../request/scrape-options.ts';
 import { mapBodyOfV1 } from '../request/v1.ts';
-import { webUrl } from '../request/web-url.ts';
 
 const mapBody = z.strictObject({
   url: webUrl,

@@ -7,6 +7,7 @@ import type { Job } from '../../../../core/model/job.ts';
 import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';
 import { bodyOf, type FirecrawlDeps, givenBy, jobOf, statusParts } from '../firecrawl-deps.ts';
+import { webUrl } from '../request/crawl-options.ts';
 import {
   bodyFields,
   cacheRequestOf,
@@ -16,7 +17,6 @@ import {
   viewOf,
 } from '../request/scrape-options.ts';
 import { scrapeBodyOfV1 } from '../request/v1.ts';
-import { webUrl } from '../request/web-url.ts';
 import { changeTrackingOf } from '../view/change-tracking.ts';
 import { documentOf, storedViewOf } from '../view/document.ts';
 

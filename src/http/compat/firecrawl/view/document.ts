@@ -6,8 +6,7 @@ import type { JobId } from '../../../../core/model/ids.ts';
 import type { Job } from '../../../../core/model/job.ts';
 import type { PageMetadata } from '../../../../core/model/page.ts';
 import { defined } from '../../../../lib/defined.ts';
-import type { Format } from '../request/formats.ts';
-import { attributeName } from '../request/json-rules.ts';
+import { attributeName, type Format } from '../request/formats.ts';
 
 /** A page as clients of this API read it: what was asked for, and `metadata`. */
 export interface Document {

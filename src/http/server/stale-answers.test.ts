@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountId } from '../../core/model/ids.ts';
-import { type AnswerKey, createRecentAnswers } from './recent-answers.ts';
+import { type AnswerKey, createRecentAnswers } from './stale-answers.ts';
 
 const account = 'a' as AccountId;
 const ask = (url: string, given: Partial<AnswerKey> = {}): AnswerKey => ({

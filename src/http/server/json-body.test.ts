@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shapeProblem } from './json-shape.ts';
+import { shapeProblem } from './json-body.ts';
 
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { deeperThan, outsidePath, pathPattern } from './path-pattern.ts';
+import { deeperThan, outsidePath, pathPattern } from './crawl-options.ts';
 
 const matches = (pattern: string, url: string): boolean =>
   RE2JS.compile(pattern.replace(/^re:/, '')).matcher(url).find();
