@@ -4,10 +4,9 @@ import type { AccountId } from '../../core/model/ids.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
-import { createIntakeLimit, type IntakeLimit } from './intake-limit.ts';
 
 /** What may be added to the work that waits: by all accounts together, and by accounts with limits. */
-export interface AccountIntake {
+interface AccountIntake {
   /**
    * Throws QUEUE_FULL when the account, or all together, would have more open URLs than they may, and STORAGE_LIMIT when
    * the account stores as much as it may; else counts the URLs in.
@@ -16,7 +15,7 @@ export interface AccountIntake {
   close(): void;
 }
 
-export interface AccountIntakeOptions {
+interface AccountIntakeOptions {
   readonly store: Pick<Store, 'countOpenTasks' | 'getAccount' | 'countOpenUrls' | 'accountUse'>;
   readonly bus: Pick<Bus, 'subscribe'>;
   readonly maxQueuedUrls: number;
@@ -88,5 +87,58 @@ export function createAccountIntake({ store, bus, maxQueuedUrls, now }: AccountI
       await ofAll.admit(added);
     },
     close: unsubscribe,
+  };
+}
+
+interface IntakeLimit {
+  /** Throws QUEUE_FULL when `added` more URLs would be too many; else counts them in. */
+  admit(added: number): Promise<void>;
+}
+
+interface IntakeLimitOptions {
+  readonly maxQueuedUrls: number;
+  readonly countOpen: () => Promise<number>;
+  readonly now: () => number;
+  readonly freshMs?: number;
+  /** Whose limit it is, for the error; left out: that of the installation. */
+  readonly owner?: string;
+}
+
+/**
+ * The queue depth limit. The store is asked at most once per `freshMs`; what this process admits in between is
+ * added to the last count, so a burst cannot slip through before the next one.
+ */
+export function createIntakeLimit(options: IntakeLimitOptions): IntakeLimit {
+  const freshMs = options.freshMs ?? 1_000;
+  let open = 0;
+  let countedAt = Number.NEGATIVE_INFINITY;
+  let counting: Promise<void> | null = null;
+
+  async function recount(): Promise<void> {
+    try {
+      open = await options.countOpen();
+      countedAt = options.now();
+    } finally {
+      counting = null;
+    }
+  }
+
+  return {
+    async admit(added) {
+      if (options.now() - countedAt >= freshMs) {
+        counting ??= recount();
+        await counting;
+      }
+      if (open + added > options.maxQueuedUrls) {
+        const { maxQueuedUrls: most, owner } = options;
+        const limitOf = owner === undefined ? most : `${owner}, which is ${most}`;
+        throw new ScrapifieError(
+          'QUEUE_FULL',
+          `${open} URLs are waiting, ${added} more would exceed the limit of ${limitOf}.`,
+          { retryAfterMs: 5_000, details: { open, added, limit: options.maxQueuedUrls } },
+        );
+      }
+      open += added;
+    },
   };
 }

@@ -8,7 +8,14 @@ import type { ContentHash } from '../../core/model/ids.ts';
 import { type Blob, LEAST_GRACE_MS, PUT_TO_COMMIT_MS } from '../../core/ports/blobs.ts';
 import type { ReferenceStore } from '../../core/ports/reference-store.ts';
 import { createBlobsFs } from '../../drivers/blobs-fs/blobs-fs.ts';
-import { type BlobSweepOptions, type BlobSweepParts, sweepBlobs, TRANSIT_MS } from './blob-sweep.ts';
+import {
+  type BlobSweepOptions,
+  type BlobSweepParts,
+  HashSet,
+  PREFIX_END,
+  sweepBlobs,
+  TRANSIT_MS,
+} from './blob-sweep.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const blobOf = (text: string): Blob => {
@@ -78,6 +85,10 @@ async function newWorld() {
 
 const kept = async (world: Awaited<ReturnType<typeof newWorld>>) =>
   (await Array.fromAsync(world.blobs().list())).map(({ hash }) => hash).toSorted();
+
+const hashes = fc
+  .array(fc.stringMatching(/^[0-9a-f]{64}$/), { maxLength: 300 })
+  .map((all) => all as ContentHash[]);
 
 describe('a sweep', () => {
   const open = async () => {
@@ -207,4 +218,38 @@ describe('beside crawls, deletes, kills and the passing of time', () => {
     );
     // Fewer runs have missed a sweep that removes too much; a busy machine needs longer for them.
   }, 120_000);
+});
+
+describe('a set of hashes', () => {
+  it('knows what was added, and nothing else', () => {
+    fc.assert(
+      fc.property(hashes, hashes, (added, others) => {
+        const set = new HashSet(0, 1_000);
+        for (const hash of added) set.add(hash);
+        for (const hash of added) expect(set.has(hash)).toBe(true);
+        const prefixes = new Set(added.map((hash) => hash.slice(0, 13)));
+        for (const hash of others) expect(set.has(hash)).toBe(prefixes.has(hash.slice(0, 13)));
+      }),
+    );
+  });
+
+  it('knows everything within its range when it is gone through in passes, however few it may hold', () => {
+    fc.assert(
+      fc.property(hashes, fc.integer({ min: 1, max: 20 }), (added, most) => {
+        const seen = new Set<string>();
+        for (let from = 0; from < PREFIX_END; ) {
+          const set = new HashSet(from, most);
+          for (const hash of added) set.add(hash);
+          for (const hash of added) {
+            expect(set.has(hash)).toBe(set.isInRange(hash));
+            if (set.has(hash)) seen.add(hash);
+          }
+          expect(set.end).toBeGreaterThan(from);
+          from = set.end;
+        }
+        expect(seen).toEqual(new Set(added));
+      }),
+      { numRuns: 50 },
+    );
+  });
 });

@@ -2,9 +2,26 @@ import { z } from 'zod';
 import { pluginPart } from '../../core/config/plugin-part.ts';
 import { compileExtractionRules } from '../../extract/rules/compile-rules.ts';
 import { addRegexExcess, MAX_REGEX_EXCESS, type RegexExcess } from '../../extract/rules/regex.ts';
-import { EXTRACT_TYPES } from './extract-types.ts';
+import type { TypeName } from '../../extract/types/extract-typed.ts';
 
 const MOST_CHARS = 200_000;
+
+/** Names only, so that validating a request does not load the extractors. */
+const TYPES: Readonly<Record<'auto' | TypeName, true>> = {
+  auto: true,
+  product: true,
+  job_posting: true,
+  recipe: true,
+  event: true,
+  forum_thread: true,
+  linkedin_profile: true,
+  article: true,
+  company_website: true,
+  organization: true,
+  breadcrumbs: true,
+};
+
+export const EXTRACT_TYPES = Object.keys(TYPES) as readonly ('auto' | TypeName)[];
 
 /** Rules are compiled here, so that bad ones are refused before anything is fetched, with the place of each mistake. */
 const extractSchema = z

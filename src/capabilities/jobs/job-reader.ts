@@ -15,8 +15,8 @@ import { pageOptionsFor } from '../../crawl/frontier/routes.ts';
 import { defined } from '../../lib/defined.ts';
 import { artifactsOf, type NamedArtifact } from './artifact.ts';
 import { expiredPart, requireLedger } from './expired.ts';
-import { knownTitles } from './known-titles.ts';
 import {
+  knownTitles,
   type MapLink,
   type MapQuery,
   type MapResult,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
 import { createBusLocal } from '../../drivers/bus-local/bus-local.ts';
 import { defined } from '../../lib/defined.ts';
-import { createJobWaits } from './job-waits.ts';
+import { createJobWaits, createWaitEstimate } from './job-waits.ts';
 import type { Waiting } from './waiting.ts';
 
 const job = 'job-1' as JobId;
@@ -151,4 +151,23 @@ describe('waits for a job', () => {
     expect(await patient.outcome).toBe('closed');
     await Promise.all(crowd.map(({ outcome }) => outcome));
   });
+});
+
+it('expects what the last seconds showed', () => {
+  let now = 0;
+  const pace = createWaitEstimate(() => now);
+  expect(pace.expectedMs(1_000)).toBe(0);
+  for (; now < 5_000; now += 10) pace.ended();
+  expect(pace.expectedMs(1_000)).toBeCloseTo(10_000, -2);
+  expect(pace.expectedMs(0)).toBe(0);
+});
+
+it('expects nothing when nothing ended lately, or nobody looked', () => {
+  let now = 0;
+  const pace = createWaitEstimate(() => now);
+  for (; now < 5_000; now += 10) pace.ended();
+  now += 60_000;
+  expect(pace.expectedMs(1_000)).toBe(0);
+  now += 5_000;
+  expect(pace.expectedMs(1_000)).toBe(0);
 });

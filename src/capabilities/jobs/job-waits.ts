@@ -2,7 +2,6 @@ import { guarded } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import type { Bus } from '../../core/ports/bus.ts';
-import { createWaitEstimate } from './wait-estimate.ts';
 import type { Waiting } from './waiting.ts';
 
 /**
@@ -12,9 +11,9 @@ import type { Waiting } from './waiting.ts';
 export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed' | Waiting;
 
 /** Where a job stands. `hopeless` says what keeps it from ending within that time; null: it may end in time. */
-export type JobLook = 'ended' | { readonly hopeless: (withinMs: number) => Waiting | null };
+type JobLook = 'ended' | { readonly hopeless: (withinMs: number) => Waiting | null };
 
-export interface JobWait {
+interface JobWait {
   /** How the wait ended; the promise never rejects. */
   readonly outcome: Promise<WaitOutcome>;
   /** For a job that has ended or does not exist: its waits are removed. */
@@ -23,7 +22,7 @@ export interface JobWait {
   look(): void;
 }
 
-export interface JobWaits {
+interface JobWaits {
   /**
    * Waits from now on, so begin before you create the job or look at it: an end in between is not missed. Throws
    * QUEUE_FULL when too many wait already, for this server or for the time limit.
@@ -35,7 +34,7 @@ export interface JobWaits {
   close(): void;
 }
 
-export interface JobWaitsOptions {
+interface JobWaitsOptions {
   readonly bus: Bus;
   /** Asks the store: the bus may lose messages, and does not say what a job waits for. */
   readonly look: (job: JobId) => Promise<JobLook>;
@@ -64,6 +63,8 @@ const LONGEST_RETRY_MS = 10_000;
  */
 const LOOKUPS_PER_POLL = { usual: 50, withoutBus: 500 };
 const LOOKUPS_AT_ONCE = 4;
+
+const WINDOW_MS = 5_000;
 
 /** All waits of a process share one subscription and one slow poll. */
 export function createJobWaits(options: JobWaitsOptions): JobWaits {
@@ -212,3 +213,36 @@ const over = (outcome: WaitOutcome): JobWait => ({
   stop: () => undefined,
   look: () => undefined,
 });
+
+/** Estimates waiting times from the rate at which waits ended in the last seconds. */
+interface WaitEstimate {
+  ended(): void;
+  /** The expected wait behind `waiting` others; 0 when there is no recent rate. */
+  expectedMs(waiting: number): number;
+}
+
+export function createWaitEstimate(now: () => number): WaitEstimate {
+  let since = now();
+  let count = 0;
+  /** Rate of the last full window; null when there was none recently. */
+  let perMs: number | null = null;
+
+  function turn(): void {
+    const elapsedMs = now() - since;
+    if (elapsedMs < WINDOW_MS) return;
+    perMs = elapsedMs < 2 * WINDOW_MS ? count / elapsedMs : null;
+    since = now();
+    count = 0;
+  }
+
+  return {
+    ended() {
+      turn();
+      count += 1;
+    },
+    expectedMs(waiting) {
+      turn();
+      return perMs === null || perMs === 0 ? 0 : waiting / perMs;
+    },
+  };
+}

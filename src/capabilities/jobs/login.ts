@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { runsScripts } from '../../core/model/engine-traits.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
@@ -10,7 +11,8 @@ import type { Given } from './given.ts';
 import type { ScrapeResult } from './job-reader.ts';
 import { scrapeRequestSchema } from './job-request.ts';
 import type { Jobs } from './jobs.ts';
-import type { LoginRequest } from './login-request.ts';
+import { pageFields } from './page-options.ts';
+import { checkPage } from './page-request.ts';
 
 /**
  * form: the form of the page was sent by plain HTTP. browser: the form was filled in by a browser. actions: the steps of
@@ -28,18 +30,47 @@ export interface LoginResult {
   readonly jobIds: readonly JobId[];
 }
 
-export interface LoginDeps {
+interface LoginDeps {
   readonly jobs: Pick<Jobs, 'scrapeNow'>;
   readonly sessions: Pick<Sessions, 'open' | 'get'>;
   readonly store: Pick<SessionStore, 'getCredential'>;
 }
 
-export interface LoginTarget {
+interface LoginTarget {
   readonly session: string;
   readonly account: AccountId;
 }
 
 type FetchPage = (more: object, fillBodyFrom?: string) => Promise<ScrapeResult>;
+
+const fields = pageFields('crawl', ['rawHtml']);
+const { wait, actions, engine, headers, timeoutMs, obeyRobots, proxy, identity } = fields;
+/** For the fields of a page request that a log-in does not have. */
+const DEFAULTS = z.object(fields).parse({});
+
+/** What a log-in may ask for: where, how the pages are fetched, and steps in place of the form that is found. */
+export const loginRequestSchema = z
+  .strictObject({
+    url: z
+      .string()
+      .min(1)
+      .max(8_192)
+      .describe('The page with the log-in form.')
+      .meta({ examples: ['https://shop.example/login'] }),
+    actions: actions.describe(
+      'Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` ' +
+        'actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.',
+    ),
+    engine,
+    wait,
+    headers,
+    timeoutMs: timeoutMs.describe('Time for each of the pages that the log-in takes.'),
+    obeyRobots,
+    proxy,
+    identity,
+  })
+  .superRefine((given, context) => checkPage({ ...DEFAULTS, ...given }, context))
+  .meta({ id: 'LoginRequest', examples: [{ url: 'https://shop.example/login' }] });
 
 /**
  * Logs a session in: from then on it keeps the cookies and the storage of the log-in. Throws LOGIN_FAILED when the site
@@ -165,3 +196,5 @@ const shownAgain = ({ finalUrl }: ScrapeResult) =>
   'Say by actions how to log in where it does.';
 
 const failed = (message: string) => new ScrapifieError('LOGIN_FAILED', message);
+
+type LoginRequest = z.output<typeof loginRequestSchema>;

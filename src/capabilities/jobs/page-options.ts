@@ -8,10 +8,9 @@ import { PLAIN_PAGE_OPTIONS, PLAIN_RENDER_OPTIONS } from '../../core/model/plain
 import { deviceOptions } from './device-fields.ts';
 import { extractField } from './extract-fields.ts';
 import { wayOptions } from './fetch-fields.ts';
-import { cookies, headers } from './header-fields.ts';
 import { partOptions } from './part-fields.ts';
 import { renderOptions } from './render-fields.ts';
-import { singlePageOptions } from './single-page-fields.ts';
+import { cookies, headers, singlePageOptions } from './single-page-fields.ts';
 
 /** Formats that can be extracted from a given body; the others require a fetch. */
 export const READ_FORMATS = [

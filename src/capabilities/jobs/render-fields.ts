@@ -5,9 +5,8 @@ import { keptOptions, type PageOption } from '../../core/model/page-option.ts';
 import { PLAIN_RENDER_OPTIONS } from '../../core/model/plain-options.ts';
 import type { RenderAction, RenderWish } from '../../core/model/render.ts';
 import { defined } from '../../lib/defined.ts';
-import { actions } from './action-fields.ts';
+import { actions, screenshot, scroll, UNTIL, wait } from './action-fields.ts';
 import { type DeviceOptions, deviceFieldsGiven, deviceOf } from './device-fields.ts';
-import { screenshot, scroll, UNTIL, wait } from './step-fields.ts';
 
 /** What a step gets that does not say how long it may take. */
 const DEFAULT_STEP_MS = 10_000;

@@ -9,15 +9,15 @@ import {
   TRAPS,
 } from '../../core/model/reason-spec.ts';
 import { readReason, reasonSpec } from '../../core/model/reasons.ts';
-import type { LedgerEntry } from '../../core/model/task.ts';
+import type { LedgerEntry, TaskState } from '../../core/model/task.ts';
 import { planSentence } from '../../crawl/plan/ladder/fetch-method.ts';
 import { describeBytes, describeCount, describeMs } from '../../lib/human-units.ts';
 
 /** The part of a job that the sentences name: its limits and patterns. */
-export type RuledJob = Pick<Job, 'options'>;
+type RuledJob = Pick<Job, 'options'>;
 
 /** What the sentence is about. */
-export type RuledUrl = Pick<LedgerEntry, 'url' | 'depth' | 'foundOn'>;
+type RuledUrl = Pick<LedgerEntry, 'url' | 'depth' | 'foundOn'>;
 
 /**
  * The rule of a line of the ledger as a sentence; null for a line without a rule. Without the job, the sentence does not
@@ -89,3 +89,18 @@ const hostNameOf = (url: string): string => URL.parse(url)?.hostname ?? url;
 const isCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text);
 const meaningOf = (text: string): string => (isCode(text) ? `${text}: ${ERRORS[text].meaning}` : `${text}.`);
 const list = (patterns: readonly string[]): string => patterns.map((each) => `\`${each}\``).join(', ');
+
+/** What a caller can do about URLs that ended this way; null when there is nothing to do. */
+export function adviceFor(state: TaskState, cause: string | null, code: ErrorCode | null): string | null {
+  if (state === 'cancelled') return 'Resume the job to go on with them.';
+  if (state === 'failed') return code === null ? null : RETRY_ADVICE[ERRORS[code].retry];
+  if (state !== 'skipped' && state !== 'denied') return null;
+  const read = cause === null ? null : readReason(cause);
+  return read === null ? null : (reasonSpec(read.name).advice ?? null);
+}
+
+const RETRY_ADVICE = {
+  later: 'Try the failed URLs again: the same request may work after a pause.',
+  otherWay: 'Allow another engine, proxy tier or identity for the host, then start the URLs again.',
+  never: 'Trying again as it is fails again: change the URLs or the options.',
+} as const;

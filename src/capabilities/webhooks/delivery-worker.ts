@@ -1,3 +1,4 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { DeliveryId } from '../../core/model/ids.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { DeliveryOutcome, WorkMetrics } from '../../core/observe/metrics/work-metrics.ts';
@@ -10,12 +11,17 @@ import type {
   FinishedAttempt,
   StoredWebhook,
 } from '../../core/ports/webhook-store.ts';
+import { endWith, sampledContext, serverAttributes, startSpan } from '../../core/tracing/tracing.ts';
 import type { Vault } from '../sessions/vault.ts';
-import { sendInSpan } from './delivery-span.ts';
-import { type ContentsParts, readContents, toldData } from './job-contents.ts';
 import { CONFIRM_EVENT } from './mail-addresses.ts';
-import { retryDelayMs } from './retry-schedule.ts';
-import { ATTEMPT_MS, type SenderParts, type SentAttempt } from './send-attempt.ts';
+import { type ContentsParts, readContents, toldData } from './message.ts';
+import {
+  ATTEMPT_MS,
+  type Outgoing,
+  type SenderParts,
+  type SentAttempt,
+  sendAttempt,
+} from './send-attempt.ts';
 import { unpackWebhook } from './webhook-data.ts';
 
 export interface DeliveryWorkerDeps {
@@ -50,6 +56,16 @@ const OUTCOMES: Readonly<Record<SentAttempt['result'], DeliveryOutcome>> = {
   unconfirmed: 'refused',
   gone: 'gone',
 };
+
+/** The first retries come soon: most failures are a restart or a lost connection. */
+const FIRST_DELAYS_MS = [2_000, 4_000, 8_000] as const;
+const LONGEST_DELAY_MS = 6 * 3_600_000;
+/** Around the delay, so that receivers that were away are not asked by all senders at the same moment. */
+const JITTER = 0.25;
+/** A receiver may ask for more time, but not for so much that a delivery has one attempt left. */
+const MOST_RETRY_AFTER_MS = 3_600_000;
+/** The time from the first attempt to the last. */
+export const RETRY_PERIOD_MS = 3 * 86_400_000;
 
 /** Sends what is due in a leased lane, in order, until a delivery has to be tried again later or nothing is left. */
 export async function workLane(
@@ -157,4 +173,56 @@ async function disable(
   await store.appendEvents([
     { type: 'webhook.disabled', accountId, jobId: null, data: { webhookId: id, target, format, reason } },
   ]);
+}
+
+/** Makes one attempt at a delivery, in a span of the trace of its job where that has one. */
+function sendInSpan(
+  { attempts }: Pick<Delivery, 'attempts'>,
+  outgoing: Outgoing,
+  sender: SenderParts,
+): Promise<SentAttempt> {
+  const { webhook, event, data, contents } = outgoing;
+  const parent = sampledContext(contents.job?.options.traceParent);
+  if (parent === null) return sendAttempt(outgoing, sender);
+  const attributes = {
+    'scrapifie.job.id': event.jobId ?? '',
+    'scrapifie.event.type': event.type,
+    'scrapifie.webhook.id': webhook.id,
+    'scrapifie.webhook.format': webhook.format,
+    'scrapifie.attempt': attempts + 1,
+    // The span names no e-mail address and no address of a plug-in, since both may be private.
+    ...(data.url.startsWith('http') ? serverAttributes(data.url) : {}),
+  };
+  const span = startSpan(`deliver ${event.type}`, { kind: SpanKind.CLIENT, attributes }, parent);
+  if (span === null) return sendAttempt(outgoing, sender);
+  return endWith(span, async () => {
+    const sent = await sendAttempt(outgoing, sender);
+    const { statusCode } = sent.record;
+    if (statusCode !== null) span.setAttribute('http.response.status_code', statusCode);
+    span.setAttribute('scrapifie.outcome', sent.result);
+    if (sent.result !== 'delivered') span.setStatus({ code: SpanStatusCode.ERROR });
+    return sent;
+  });
+}
+
+interface FailedAttempts {
+  /** Number of attempts that have failed, 1 or more. */
+  readonly count: number;
+  readonly firstAt: number;
+  /** What the last answer asked for; null when it did not. */
+  readonly retryAfterMs: number | null;
+}
+
+/** How long to wait before the next attempt; null when there is none. `random` is from 0 to below 1. */
+export function retryDelayMs(failed: FailedAttempts, now: number, random: number): number | null {
+  const asked = Math.min(failed.retryAfterMs ?? 0, MOST_RETRY_AFTER_MS);
+  const delayMs = Math.max(asked, backoffMs(failed.count, random));
+  return now + delayMs > failed.firstAt + RETRY_PERIOD_MS ? null : delayMs;
+}
+
+function backoffMs(count: number, random: number): number {
+  const first = FIRST_DELAYS_MS[count - 1];
+  if (first !== undefined) return first;
+  const doubled = 8_000 * 2 ** Math.min(count - FIRST_DELAYS_MS.length, 20);
+  return Math.round(Math.min(LONGEST_DELAY_MS, doubled) * (1 - JITTER + 2 * JITTER * random));
 }

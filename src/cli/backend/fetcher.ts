@@ -1,7 +1,6 @@
 import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
 import { mapRequestSchema, scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
-import { logIn } from '../../capabilities/jobs/login.ts';
-import { loginRequestSchema } from '../../capabilities/jobs/login-request.ts';
+import { logIn, loginRequestSchema } from '../../capabilities/jobs/login.ts';
 import type { MapResult } from '../../capabilities/jobs/map-result.ts';
 import type { LoginView } from '../../capabilities/views/session-view.ts';
 import { loginView } from '../../capabilities/views/session-view.ts';

@@ -1,4 +1,4 @@
-import { loginRequestSchema } from '../../capabilities/jobs/login-request.ts';
+import { loginRequestSchema } from '../../capabilities/jobs/login.ts';
 import type { LoginView } from '../../capabilities/views/session-view.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { EXTRACT_TYPES } from '../../capabilities/jobs/extract-types.ts';
+import { EXTRACT_TYPES } from '../../capabilities/jobs/extract-fields.ts';
 import { createExtraction, type Extraction, type GivenPage } from '../../capabilities/jobs/extraction.ts';
 import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/extraction-request.ts';
 import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';

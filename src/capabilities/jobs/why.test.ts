@@ -5,7 +5,7 @@ import type { Job } from '../../core/model/job.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import type { HostState } from '../../core/ports/store.ts';
 import { newHostState } from '../../crawl/politeness/host-state.ts';
-import { type WhyFacts, whySentences } from './why-sentences.ts';
+import { type WhyFacts, whySentences } from './why.ts';
 
 const url = 'https://shop.test/hat';
 const job = {

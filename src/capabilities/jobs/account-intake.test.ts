@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createIntakeLimit } from './intake-limit.ts';
+import { createIntakeLimit } from './account-intake.ts';
 
 function open(openInStore: number, maxQueuedUrls: number) {
   const world = { now: 0, open: openInStore, counts: 0 };

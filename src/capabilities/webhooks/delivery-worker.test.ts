@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RETRY_PERIOD_MS, retryDelayMs } from './retry-schedule.ts';
+import { RETRY_PERIOD_MS, retryDelayMs } from './delivery-worker.ts';
 
 const HOUR_MS = 3_600_000;
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
