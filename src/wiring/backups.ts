@@ -24,8 +24,7 @@ import { bringUpToDate } from '../drivers/store-postgres/postgres-draft.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import { VERSION } from '../version.ts';
 import { type CopyTarget, openSnapshot, openTarget } from './copy-places.ts';
-import { openBlobs } from './open-blobs.ts';
-import { openFiles } from './open-files.ts';
+import { openBlobs, openFiles } from './open-blobs.ts';
 import { openStore } from './open-store.ts';
 import { openStorage } from './storage.ts';
 

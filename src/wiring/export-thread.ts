@@ -2,8 +2,8 @@ import { writeExport } from '../capabilities/exports/write-export.ts';
 import { asScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { ExportEnd, ExportProgress } from '../core/ports/export-store.ts';
 import { answerCalls, notify } from '../lib/threads/answer-calls.ts';
+import { openFiles } from './open-blobs.ts';
 import type { ExportMethods, ExportThreadData } from './open-exports.ts';
-import { openFiles } from './open-files.ts';
 import { openStorage } from './storage.ts';
 
 /** The entry of a thread that writes one export: reading and formatting a million pages would hold up the event loop. */

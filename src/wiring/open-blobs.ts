@@ -1,10 +1,13 @@
 import { join } from 'node:path';
+import type { FilePlace } from '../capabilities/backup/installation.ts';
 import { makeFolder } from '../core/config/private-files.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { isScrapifieError, type ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Blobs } from '../core/ports/blobs.ts';
+import type { Files } from '../core/ports/files.ts';
 import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
 import type { BlobsS3 } from '../drivers/blobs-s3/blobs-s3.ts';
+import { createFilesFs } from '../drivers/files-fs/files-fs.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 
 /** Where bodies are kept. Plain data: it travels to the threads that read pages, each of which opens its own. */
@@ -20,7 +23,7 @@ export interface OpenBlobs extends Blobs {
   refusal(): ScrapifieError | null;
 }
 
-export interface OpenBlobsOptions {
+interface OpenBlobsOptions {
   /**
    * Looks at the object store first, and brings bodies that were kept elsewhere back to it: the process does that once,
    * not each of its threads. Throws BLOBS_REFUSED.
@@ -152,4 +155,11 @@ function withRefusal(blobs: Omit<OpenBlobs, 'refusal'>): OpenBlobs {
       return refusal;
     },
   };
+}
+
+/** Files in a folder, or in an object store, whose client is loaded with the first of them. */
+export async function openFiles(place: FilePlace): Promise<Files> {
+  if ('folder' in place) return createFilesFs(place.folder);
+  const { createFilesS3 } = await import('../drivers/blobs-s3/files-s3.ts');
+  return createFilesS3(place.s3Url);
 }

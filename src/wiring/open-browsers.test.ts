@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, it, onTestFinished, test } from 'vitest';
 import { settingsSchema } from '../core/config/settings.ts';
 import { createLogger } from '../core/observe/logger.ts';
 import { cdpPort } from '../fetch/browser/remote.fixture.ts';
 import { codeOfFailure, get, serve, textOf } from '../fetch/http/loopback.fixture.ts';
-import { limitsFor, openBrowsers } from './open-browsers.ts';
+import { limitsFor, openBrowsers, RenderTally } from './open-browsers.ts';
 
 const logger = createLogger({ level: 'silent' });
 const settingsOf = (given: object) => settingsSchema.parse({ allowPrivate: true, ...given });
@@ -112,4 +112,25 @@ test('what drives browsers is not loaded with the rest of the program', async ()
     console.log(Object.keys(createRequire(path).cache).filter((each) => each.includes('patchright-core')).length);`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
   expect(stdout.trim()).toBe('0');
+});
+
+it('renders beyond the pages of the browsers wait, in the order in which they were asked for', async () => {
+  const tally = new RenderTally(2);
+  const ended: string[] = [];
+  tally.onRendered((name, isShown) => ended.push(`${name} ${isShown ? 'shown' : 'failed'}`));
+  const ends = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+  const names = ['browser', 'stealth', 'stealth', 'browser'] as const;
+  const renders = names.map((name, at) => tally.count(name, () => ends[at]?.promise ?? Promise.resolve()));
+  expect(tally.waiting('browser').waiting).toBe(1);
+  expect(tally.waiting('stealth').waiting).toBe(1);
+  ends[0]?.resolve();
+  await renders[0];
+  expect(tally.waiting('stealth')).toEqual({ waiting: 0, oldestMs: 0 });
+  expect(tally.waiting('browser').waiting).toBe(1);
+  ends[1]?.reject(new Error('lost'));
+  await expect(renders[1]).rejects.toThrow('lost');
+  for (const { resolve } of ends) resolve();
+  await Promise.all(renders.slice(2));
+  expect(ended).toEqual(['browser shown', 'stealth failed', 'stealth shown', 'browser shown']);
+  expect(tally.waiting('browser').waiting).toBe(0);
 });

@@ -19,8 +19,7 @@ import type { Files } from '../core/ports/files.ts';
 import type { Store } from '../core/ports/store.ts';
 import { siblingModule } from '../lib/sibling-module.ts';
 import { ThreadClient, type ThreadEnd } from '../lib/threads/thread-client.ts';
-import type { BlobsPlace } from './open-blobs.ts';
-import { openFiles } from './open-files.ts';
+import { type BlobsPlace, openFiles } from './open-blobs.ts';
 import type { StorePlace } from './open-store.ts';
 
 /** Plain data, and no more than an export needs. */

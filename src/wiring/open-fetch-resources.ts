@@ -19,12 +19,13 @@ import { createFirecrawlEngine } from '../fetch/firecrawl/firecrawl-engine.ts';
 import { createFlareSolverrEngine } from '../fetch/flaresolverr/flaresolverr-engine.ts';
 import { createWebEngine } from '../fetch/impersonate/impersonating-engine.ts';
 import { proxyEndpointFromUrl } from '../fetch/proxy/checked-proxy.ts';
+import { openReplayEngine } from '../fetch/replay/replay-engine.ts';
 import { siteOwnerContact, userAgentFor } from '../fetch/user-agent.ts';
 import { withholdSecrets } from '../fetch/withheld-secrets.ts';
 import { withOwnPages } from '../fetch/wrapped-engines.ts';
 import { VERSION } from '../version.ts';
 import type { Browsers } from './open-browsers.ts';
-import { openPluginEngines, type PluginEngines } from './open-plugin-engines.ts';
+import { openPluginEngines, type PluginEngines } from './open-plugins.ts';
 import { openProxies } from './open-proxies.ts';
 import { openRenderers } from './open-renderers.ts';
 
@@ -40,7 +41,7 @@ export interface OpenFetchResources extends FetchResources {
   close(): Promise<void>;
 }
 
-export interface FetchResourcesParts {
+interface FetchResourcesParts {
   readonly settings: Settings;
   readonly store: StoredPageStore;
   readonly queue: Queue;
@@ -82,7 +83,7 @@ const ASSUMED: Installation['engines'] = (['browser', 'stealth'] as const).map((
   isAnswering: true,
 }));
 
-export function openFetchResources(parts: FetchResourcesParts): OpenFetchResources {
+function openFetchResources(parts: FetchResourcesParts): OpenFetchResources {
   const { settings, queue, blobs, transit, logger, now, ownPages } = parts;
   const { allowPrivate, flaresolverrUrl, firecrawlUrl, captchaKey, antiCaptchaKey } = settings;
   const userAgent = userAgentFor(VERSION, siteOwnerContact(settings));
@@ -125,7 +126,7 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
     stealth: () => renderOffer('stealth'),
     firecrawl: () =>
       firecrawl === null ? [] : [{ name: 'firecrawl', abilities: FIRECRAWL_ABILITIES, isAnswering: true }],
-    // Where an archive is replayed there is no other engine: see open-replay-resources.ts.
+    // Where an archive is replayed there is no other engine: see open-fetch-resources.ts.
     replay: () => [],
   };
   const renderOffer = (name: 'browser' | 'stealth'): Installation['engines'] => {
@@ -189,5 +190,66 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
         proxies.close(),
       ]);
     },
+  };
+}
+
+/** What an archive has of a page shows when it is replayed: nothing that a request may ask is refused before. */
+const ABILITIES: readonly Ability[] = [
+  'javascript',
+  'waits',
+  'messages',
+  'screenshots',
+  'actions',
+  'pdf',
+  'xhr',
+  'devices',
+];
+
+/** The web, or the archive that the settings name in its place. */
+export async function openResources(parts: FetchResourcesParts): Promise<OpenFetchResources> {
+  const { replay } = parts.settings;
+  return replay === undefined ? openFetchResources(parts) : openReplayResources(parts, replay);
+}
+
+/**
+ * The fetch resources of an installation that answers everything from an archive. No engine, proxy or service that opens
+ * connections is made. Throws BAD_ARCHIVE.
+ */
+async function openReplayResources(
+  { settings, sessions, logger }: Pick<FetchResourcesParts, 'settings' | 'sessions' | 'logger'>,
+  archive: string,
+): Promise<OpenFetchResources> {
+  const engine = await openReplayEngine(archive);
+  for (const file of engine.index.truncated) {
+    logger.warn({ file }, 'replay: the file ends within a record, which is left out');
+  }
+  const installation: Installation = {
+    engines: [{ name: 'replay', abilities: ABILITIES, isAnswering: true }],
+    tiers: [],
+    hasSolver: false,
+  };
+  return {
+    isReplay: true,
+    budget: createByteBudget(budgetBytesFor(settings.maxBytesInFlight)),
+    web: engine,
+    proxies: null,
+    browsers: null,
+    sessions,
+    // Nothing is logged in to, so no service is asked for credentials.
+    credentials: { forSession: async () => null },
+    installation: () => installation,
+    offers: () => installation.engines,
+    discover: async () => undefined,
+    awayOf: () => null,
+    engine: () => engine,
+    ownProxy: (url) => proxyEndpointFromUrl(url),
+    manner: {
+      minPauseMs: settings.actionPauseMinMs,
+      maxPauseMs: settings.actionPauseMaxMs,
+      typing: settings.humanTyping,
+      scrolling: settings.humanScrolling,
+    },
+    identity: createIdentities(() => null).of,
+    close: () => engine.close(),
   };
 }

@@ -40,32 +40,35 @@ import type { BrowserHealth } from '../fetch/browser/pool/pool-health.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { cleanupOf, purgeOf } from './cleanup.ts';
 import { createClosers } from './closers.ts';
-import { countFailures, logStoreErrors, openCountedBlobs, watchSharedStore } from './counted-calls.ts';
-import { countJobEnds } from './counted-jobs.ts';
+import {
+  countFailures,
+  countJobEnds,
+  logStoreErrors,
+  openCountedBlobs,
+  watchSharedStore,
+} from './counted-calls.ts';
 import { createCrawler } from './crawler.ts';
-import { withinOpenFiles } from './file-budget.ts';
-import { openMendingSearch } from './mending-search.ts';
 import { metricSourcesOf } from './metric-sources.ts';
 import { type Accounts, openAccounts, withOwnVaultKey } from './open-accounts.ts';
 import { type OpenBlobs, openTransit } from './open-blobs.ts';
 import { openCapabilities } from './open-capabilities.ts';
 import { openDeliveries } from './open-deliveries.ts';
 import { openExportFiles, openExportWorker } from './open-exports.ts';
+import { openResources } from './open-fetch-resources.ts';
 import { type OpenLake, openLake } from './open-lake.ts';
 import { openLinks } from './open-links.ts';
 import { openReader } from './open-llm.ts';
 import { openPlugins } from './open-plugins.ts';
+import { shareProxyFigures } from './open-proxies.ts';
 import { openReaders } from './open-readers.ts';
-import { openResources } from './open-replay-resources.ts';
+import { openMendingSearch } from './open-search.ts';
 import { openStore, replicaLog } from './open-store.ts';
 import { openTracing } from './open-tracing.ts';
 import type { OpenPlatformOptions } from './platform-options.ts';
 import { createRenderer } from './renderer.ts';
-import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
-import { watchRoom } from './room-watch.ts';
+import { DUTIES, type Duties, refuseIncompleteFleet, shareProcesses } from './roles.ts';
+import { watchRoom, withinOpenFiles } from './room-watch.ts';
 import { openScheduledBackups } from './scheduled-backups.ts';
-import { shareProcesses } from './share-processes.ts';
-import { shareProxyFigures } from './share-proxy-figures.ts';
 import { SHIPPED_POLICY } from './shipped-policy.ts';
 import { openStoreClock } from './store-clock.ts';
 

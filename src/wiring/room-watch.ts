@@ -1,9 +1,12 @@
 import { statfsSync } from 'node:fs';
+import { budgetFiles, openFileLimit, RAISE_OPEN_FILES } from '../core/config/open-files.ts';
+import type { Settings } from '../core/config/settings.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
+import type { Logger } from '../core/observe/logger.ts';
 import type { HoldReason } from '../crawl/read/thread-messages.ts';
 
 /** Whether there is room for new work: one answer for health and for everything that takes work in. */
-export interface RoomWatch {
+interface RoomWatch {
   /** DISK_FULL while this process knows that what comes of new work cannot be kept; null otherwise. Asking never waits. */
   refusal(): ScrapifieError | null;
   /** A call of the store has failed. */
@@ -12,7 +15,7 @@ export interface RoomWatch {
   noteHold(reason: HoldReason | null): void;
 }
 
-export interface RoomParts {
+interface RoomParts {
   /** The folder that new work is written to; null where all of it goes to servers. */
   readonly dataDir: string | null;
   /** Writes something to the store. */
@@ -73,4 +76,19 @@ function fullFolder(dataDir: string | null): ScrapifieError | null {
     // What is wrong with the folder will be said by what is written there.
     return null;
   }
+}
+
+/** The settings with as many connections of clients and fetches as the process may have open at once. */
+export function withinOpenFiles(settings: Settings, logger: Logger): Settings {
+  const limit = openFileLimit();
+  const { maxConnections, maxConcurrency, isShort } = budgetFiles(limit, settings);
+  if (isShort) {
+    const { maxConnections: connectionsWanted, maxConcurrency: fetchesWanted } = settings;
+    const facts = { limit, maxConnections, connectionsWanted, maxConcurrency, fetchesWanted };
+    logger.warn(
+      facts,
+      `the limit of open files is small: fewer connections and fetches at once. ${RAISE_OPEN_FILES}`,
+    );
+  }
+  return { ...settings, maxConnections, maxConcurrency };
 }

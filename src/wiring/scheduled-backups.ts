@@ -10,7 +10,7 @@ import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import { siblingModule } from '../lib/sibling-module.ts';
 import { ThreadClient } from '../lib/threads/thread-client.ts';
-import { openFiles } from './open-files.ts';
+import { openFiles } from './open-blobs.ts';
 
 export interface BackupThreadData {
   readonly from: Installation;

@@ -10,7 +10,7 @@ import {
 import type { ContentHash } from '../../src/core/model/ids.ts';
 import type { Job } from '../../src/core/model/job.ts';
 import { BACKUP_TOOLS } from '../../src/wiring/backups.ts';
-import { openFiles } from '../../src/wiring/open-files.ts';
+import { openFiles } from '../../src/wiring/open-blobs.ts';
 import { openScheduledBackups } from '../../src/wiring/scheduled-backups.ts';
 import { isFleetProfile, takeFleetPlace } from './fleet-place.ts';
 import { type HeldSite, startHeldSite } from './held-site.ts';

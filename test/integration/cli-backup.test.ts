@@ -7,7 +7,7 @@ import { loadContent } from '../../src/capabilities/backup/backup-content.ts';
 import type { BackupReport } from '../../src/capabilities/backup/installation.ts';
 import { contentOfBackup, verifyBackup } from '../../src/capabilities/backup/read-backup.ts';
 import { openTarget } from '../../src/wiring/copy-places.ts';
-import { openFiles } from '../../src/wiring/open-files.ts';
+import { openFiles } from '../../src/wiring/open-blobs.ts';
 import { endCommands, runCommand, startCommand, temporaryFolder } from './cli-command.ts';
 import { openWorld, type World } from './world.ts';
 

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parseProxyFile } from '../crawl/plan/proxies/proxy-file.ts';
 import { ProxyPool } from '../crawl/plan/proxies/proxy-pool.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
-import { shareProxyFigures } from './share-proxy-figures.ts';
+import { shareProxyFigures } from './open-proxies.ts';
 
 const FILE = `providers:
   - { kind: list, name: mine, tier: datacenter, proxies: ["http://p.example:8080"] }
