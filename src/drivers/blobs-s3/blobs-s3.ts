@@ -5,10 +5,9 @@ import type { ContentHash } from '../../core/model/ids.ts';
 import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/page-record.ts';
 import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../core/ports/blobs.ts';
 import { applyRules } from './lifecycle.ts';
-import { uploadInParts } from './multipart.ts';
+import { sideBySide, uploadInParts } from './multipart.ts';
 import { openS3Bucket } from './s3-bucket.ts';
 import { createS3Objects } from './s3-objects.ts';
-import { sideBySide } from './side-by-side.ts';
 
 export interface BlobsS3Options {
   /** Address as `parseS3Url` reads it. */

@@ -1,9 +1,8 @@
 import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../core/ports/limits.ts';
 import { within } from '../../lib/time-limit.ts';
-import { refuseWrongTypes } from '../redis-link/key-types.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
-import { redisScript } from '../redis-link/redis-script.ts';
+import { redisScript, refuseWrongTypes } from '../redis-link/redis-script.ts';
 
 export interface LimitsRedisOptions {
   /** Address of Redis, as `SCRAPIFIE_REDIS_URL` has it. */

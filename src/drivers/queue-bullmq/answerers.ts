@@ -1,7 +1,6 @@
 import type { CallName } from '../../core/ports/queue.ts';
-import type { KeyTypes } from '../redis-link/key-types.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
-import { redisScript } from '../redis-link/redis-script.ts';
+import { type KeyTypes, redisScript } from '../redis-link/redis-script.ts';
 
 /** The processes that answer calls, as registered in Redis. By its clock alone, so that no process needs the right time. */
 export interface Answerers {

@@ -1,8 +1,8 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Entry } from '../../core/ports/queue.ts';
-import { type KeyType, type KeyTypes, refuseWrongTypes } from '../redis-link/key-types.ts';
 import { isRefusedCommand } from '../redis-link/redis-error.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
+import { type KeyType, type KeyTypes, refuseWrongTypes } from '../redis-link/redis-script.ts';
 import { BULL_KEY_TYPES, freshJobId, type JobQueue } from './bull-queue.ts';
 
 /** Knows whether entries can be offered, by offering one and by how the offers of this process went. */

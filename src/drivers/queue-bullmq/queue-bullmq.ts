@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { CallName, Consumer, Entry, Queue, QueueName, TimerName } from '../../core/ports/queue.ts';
-import { openRedisLink } from '../redis-link/redis-link.ts';
+import { openRedisLink, type RedisLink } from '../redis-link/redis-link.ts';
+import { redisScript } from '../redis-link/redis-script.ts';
 import { createAnswerers } from './answerers.ts';
 import { type StallTimes, startBullConsumer } from './bull-consumer.ts';
-import { type JobQueue, openJobQueue } from './bull-queue.ts';
+import { entryOf, type JobQueue, offerEntries, openJobQueue } from './bull-queue.ts';
 import { callKeys } from './call-state.ts';
-import { entryOf, offerEntries } from './entries.ts';
 import { createIncomingCalls, type TakenJob } from './incoming-calls.ts';
 import { createOfferHealth } from './offer-health.ts';
-import { oldestJobMs } from './oldest-job.ts';
 import { createOutgoingCalls } from './outgoing-calls.ts';
-import { keepSchedule } from './timer-schedule.ts';
 
 export interface QueueBullmqOptions {
   /** Address of Redis, as `SCRAPIFIE_REDIS_URL` has it. */
@@ -47,6 +45,27 @@ const STALL: StallTimes = { lockMs: 15_000, checkMs: 10_000 };
 const BEAT_MS = 2_000;
 /** Callers beat once a second at most. */
 const LEAST_CALLER_LIFE_MS = 3_000;
+
+/** Jobs that are looked at: those that are taken next. */
+const MOST_JOBS = 1_000;
+
+/** Keys: the lists of waiting jobs. Values: how a key of a job begins, and how many to look at. Returns the earliest time. */
+const OLDEST = redisScript(`
+local oldest = false
+local function look(ids)
+  for _, id in ipairs(ids) do
+    local at = tonumber(redis.call('HGET', ARGV[1] .. id, 'timestamp') or '')
+    if at and (not oldest or at < oldest) then oldest = at end
+  end
+end
+look(redis.call('LRANGE', KEYS[1], -ARGV[2], -1))
+look(redis.call('ZRANGE', KEYS[2], 0, ARGV[2] - 1))
+return oldest and string.format('%.0f', oldest) or ''`);
+
+/** How often a process that runs a timer checks that Redis still has it. */
+const LOOK_MS = 2_000;
+/** What a tick may be late by, worker hung and replaced included, before the schedule counts as astray. */
+const LATE_MS = 60_000;
 
 /**
  * A queue between processes, on BullMQ. Needs Redis 6.2 or newer that never throws keys away. What Redis loses when
@@ -178,4 +197,51 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
     },
     operations: () => link.operations(),
   };
+}
+
+/** How long the oldest job that waits has waited, by the clock of the process that added it; 0 when none waits. */
+async function oldestJobMs(link: RedisLink, queue: JobQueue, now: number): Promise<number> {
+  const keys = [queue.key('wait'), queue.key('prioritized')];
+  const oldest = await link.run((client) => OLDEST.run(client, keys, [queue.key(''), MOST_JOBS]));
+  return oldest === '' ? 0 : Math.max(0, now - Number(oldest));
+}
+
+/**
+ * Keeps the schedule of a timer in Redis: as a BullMQ job scheduler, in a queue that runs one job at a time. Returns
+ * what ends that care; the schedule itself stays for the next process, with at most one tick waiting.
+ */
+async function keepSchedule(
+  link: RedisLink,
+  queue: JobQueue,
+  name: TimerName,
+  everyMs: number,
+  now: () => number,
+): Promise<() => void> {
+  async function schedule(): Promise<void> {
+    await queue.run((bull) => bull.setGlobalConcurrency(1));
+    const opts = { removeOnComplete: true, removeOnFail: true };
+    await queue.run((bull) => bull.upsertJobScheduler(name, { every: everyMs }, { name, opts }));
+  }
+
+  /** Redis may have been emptied, or a process whose clock runs ahead may have put the next tick far off. */
+  async function mend(): Promise<void> {
+    const next = await link.run((client) => client.zscore(queue.key('repeat'), name));
+    const inMs = Number(next) - now();
+    if (next !== null && inMs < 2 * everyMs + LOOK_MS && inMs > -2 * everyMs - LATE_MS) return;
+    if (next !== null) await queue.run((bull) => bull.removeJobScheduler(name));
+    await schedule();
+  }
+
+  await schedule();
+  let isMending = false;
+  const look = setInterval(() => {
+    if (isMending) return;
+    isMending = true;
+    mend()
+      .catch(() => undefined)
+      .finally(() => {
+        isMending = false;
+      });
+  }, LOOK_MS);
+  return () => clearInterval(look);
 }

@@ -1,10 +1,9 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { CallName, Entry, Queue, QueueName, TimerName } from '../../core/ports/queue.ts';
+import type { CallName, Consumer, Entry, Queue, QueueName, TimerName } from '../../core/ports/queue.ts';
 import { Lane } from './lane.ts';
 import { createLocalCalls, type LocalCalls } from './local-calls.ts';
-import { createLocalTimers } from './local-timers.ts';
 
-export interface QueueLocalOptions {
+interface QueueLocalOptions {
   /** Told of every handler that rejected; timers have no entry. */
   readonly onHandlerError: (
     error: unknown,
@@ -63,6 +62,54 @@ export function createQueueLocal(options: QueueLocalOptions): Queue {
       isClosed = true;
       for (const each of calls.values()) each.close();
       await Promise.all([timers.close(), ...[...lanes.values()].map((each) => each.close())]);
+    },
+  };
+}
+
+interface LocalTimers {
+  every(name: TimerName, everyMs: number, action: () => Promise<void>): Consumer;
+  /** Stops them all; resolves when the running actions are done. */
+  close(): Promise<void>;
+}
+
+interface Timer {
+  /** Registrations in order; the action of the first one runs. */
+  readonly actions: Set<object>;
+  running: Promise<void> | null;
+}
+
+function createLocalTimers(onError: (error: unknown, name: TimerName) => void): LocalTimers {
+  const timers = new Map<TimerName, Timer>();
+  const stops = new Set<() => Promise<void>>();
+
+  return {
+    every(name, everyMs, action) {
+      const timer = timers.get(name) ?? { actions: new Set(), running: null };
+      timers.set(name, timer);
+      const own = {};
+      timer.actions.add(own);
+      let last: Promise<void> = Promise.resolve();
+      const tick = setInterval(() => {
+        const [first] = timer.actions;
+        if (first !== own || timer.running !== null) return;
+        last = (async () => action())()
+          .catch((error: unknown) => onError(error, name))
+          .finally(() => {
+            timer.running = null;
+          });
+        timer.running = last;
+      }, everyMs);
+      const stop = async (): Promise<void> => {
+        clearInterval(tick);
+        timer.actions.delete(own);
+        stops.delete(stop);
+        await last;
+      };
+      stops.add(stop);
+      return { stop };
+    },
+    async close() {
+      await Promise.all([...stops].map((stop) => stop()));
     },
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { firstScoreOf, priorityOf } from './rank-priority.ts';
+import { firstScoreOf, priorityOf } from './bull-queue.ts';
 
 const rank = fc.oneof(fc.nat(), fc.integer({ min: 1_600_000_000_000, max: 2_150_000_000_000 }));
 

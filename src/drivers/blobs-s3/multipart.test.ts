@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sideBySide } from './side-by-side.ts';
+import { sideBySide } from './multipart.ts';
 
 it('rejects with the first failure once nothing is under way, and begins no more', async () => {
   const ended: number[] = [];
