@@ -1,10 +1,8 @@
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { z } from 'zod';
 import { createBearerTokens } from '../capabilities/accounts/bearer-tokens.ts';
 import { createKeyDirectory, withTokens } from '../capabilities/accounts/key-directory.ts';
 import { createSignIns } from '../capabilities/accounts/sign-ins.ts';
-import { parsedRequest } from '../capabilities/jobs/invalid-request.ts';
 import { addressTest, isLoopback } from '../core/config/field-types.ts';
 import { listen, listenOnce } from '../core/errors/guarded.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
@@ -63,7 +61,7 @@ import { addSystemRoutes } from './routes/system.ts';
 import { addUsageRoutes } from './routes/usage.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
 import { ambiguityOf } from './server/ambiguous-request.ts';
-import type { App } from './server/app.ts';
+import { type App, parseWithZod } from './server/app.ts';
 import { limitBodyPieces } from './server/body-pieces.ts';
 import { limitConnections, watchConnections } from './server/connections.ts';
 import { requestIdOf } from './server/envelope.ts';
@@ -289,15 +287,6 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
 function ambiguous({ raw }: FastifyRequest): ScrapifieError | null {
   const problem = ambiguityOf(raw);
   return problem === null ? null : new ScrapifieError('BAD_REQUEST', problem);
-}
-
-/** Requests are parsed by their schema, answers written as they are: they come from typed values. */
-function parseWithZod(app: App): void {
-  app.setValidatorCompiler<z.ZodType>(({ schema }) => (input) => {
-    const { data, refusal } = parsedRequest(schema, input);
-    return refusal === null ? { value: data } : { error: refusal };
-  });
-  app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
 }
 
 /** The job that a request is about. */

@@ -1,7 +1,7 @@
 import { createAccountAdmin } from '../capabilities/accounts/accounts.ts';
 import { createCreditAdmin } from '../capabilities/accounts/credit-admin.ts';
 import type { Capabilities } from '../capabilities/capabilities.ts';
-import { createComparisons } from '../capabilities/compare/comparisons.ts';
+import type { ComparisonDeps, Comparisons } from '../capabilities/compare/comparisons.ts';
 import { createExports } from '../capabilities/exports/exports.ts';
 import { createExtraction } from '../capabilities/jobs/extraction.ts';
 import type { Jobs } from '../capabilities/jobs/jobs.ts';
@@ -39,7 +39,7 @@ export interface CapabilityParts {
   readonly vault: Vault | null;
   readonly sql: SqlQueries;
   /** Reads pages that are there already. */
-  readonly reader: PageReader;
+  readonly reader: Pick<PageReader, 'read' | 'backlog'>;
   /** Channels of plug-ins that webhooks may use; left out where another process sends and knows them. */
   readonly deliverers?: Deliverers | undefined;
   /** Which e-mail addresses webhooks may use; left out: those of the settings. */
@@ -48,6 +48,8 @@ export interface CapabilityParts {
   readonly createJobs: (webhooks: Webhooks) => Jobs;
   /** After which time monitors look again at pages that a check was not sure of. */
   readonly recheckMs?: MonitorsDeps['recheckMs'] | undefined;
+  /** Deletes accounts at once; left out where a scheduler does it in the background. */
+  readonly deleteMarkedAccounts?: (() => Promise<unknown>) | undefined;
   readonly now: () => number;
 }
 
@@ -62,7 +64,7 @@ export function openCapabilities(parts: CapabilityParts): OpenCapabilities {
   const webhooks = createWebhooks({ store, vault, now, mail, deliverers });
   const jobs = parts.createJobs(webhooks);
   const scheduling = { store, jobs, vault, leastSeconds: settings.minScheduleSeconds };
-  const comparisons = createComparisons({ store, blobs });
+  const comparisons = comparisonsLater({ store, blobs });
   const extraction = createExtraction({ reader: parts.reader, now });
   return {
     vault,
@@ -87,9 +89,39 @@ export function openCapabilities(parts: CapabilityParts): OpenCapabilities {
     queries: createQueries(store),
     sql: parts.sql,
     searches: createSearches(store, parts.search),
-    accountAdmin: createAccountAdmin({ store, bus, plans: readPlans(settings.plans) ?? {}, now }),
+    accountAdmin: createAccountAdmin({
+      ...{ store, bus, plans: readPlans(settings.plans) ?? {}, now },
+      deleteMarked: parts.deleteMarkedAccounts,
+    }),
     creditAdmin: createCreditAdmin({ store, now }),
     retentionAdmin: createRetentionAdmin({ store, installation: installationLimits(settings), now }),
     close: () => comparisons.close(),
+  };
+}
+
+/** What compares pages is loaded by the first comparison: few processes, and fewer commands, make one. */
+function comparisonsLater(deps: ComparisonDeps): Comparisons {
+  let made: Promise<Comparisons> | null = null;
+  const comparisons = (): Promise<Comparisons> => {
+    made ??= import('../capabilities/compare/comparisons.ts').then(({ createComparisons }) =>
+      createComparisons(deps),
+    );
+    return made;
+  };
+  return {
+    comparer: {
+      compare: async (...asked) => (await comparisons()).comparer.compare(...asked),
+      findSame: async (page, others, rules) => (await comparisons()).comparer.findSame(page, others, rules),
+      watched: async (...asked) => (await comparisons()).comparer.watched(...asked),
+    },
+    async *changes(pair) {
+      yield* (await comparisons()).changes(pair);
+    },
+    slice: async (...asked) => (await comparisons()).slice(...asked),
+    summary: async (...asked) => (await comparisons()).summary(...asked),
+    versions: async (...asked) => (await comparisons()).versions(...asked),
+    async close() {
+      await (await made)?.close();
+    },
   };
 }

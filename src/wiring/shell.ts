@@ -9,6 +9,7 @@ export type Surroundings = Pick<Shell, 'environment' | 'cwd' | 'stdin' | 'stdout
 export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
   openPlatform: async (options) => (await import('./platform.ts')).openPlatform(options),
   openStorage: async (place) => (await import('./storage.ts')).openStorage(place),
+  openCommandApi: async (options) => (await import('./open-command-api.ts')).openCommandApi(options),
   removeAbandonedFolders: async (prefix) =>
     (await import('./abandoned-folders.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),
   openExtractor: async (threads, plugins) =>

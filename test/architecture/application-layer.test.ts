@@ -13,9 +13,7 @@ const OPEN_TO_COMMANDS: readonly string[] = [
   'http/mcp/mcp-server.ts',
   'http/mcp/message-lines.ts',
   'http/mcp/tools/tool-choice.ts',
-  'http/routes/query.ts',
   'http/routes/sample.ts',
-  'http/routes/usage.ts',
   'http/samples/bookshop.ts',
   'http/server/call-within.ts',
   'http/server/second-listener.ts',
@@ -25,37 +23,27 @@ const OPEN_TO_DIALECTS: readonly string[] = ['http/routes/route-deps.ts'];
 /** Folders of the API whose parts are for the API alone. */
 const OF_THE_API = /^http\/(?:routes|access|views)\//;
 
+const ONE_PLACE = ['wiring/open-capabilities.ts'];
 /** Where each capability is built. Those with more places than one say why. */
 const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
-  createAccountAdmin: ['wiring/open-capabilities.ts', 'cli/backend/account-backend.ts'],
+  createAccountAdmin: ONE_PLACE,
   // An export is written in a thread of its own.
-  createComparisons: [
-    'wiring/open-capabilities.ts',
-    'capabilities/exports/sources/open-table.ts',
-    'cli/backend/history-backend.ts',
-    'cli/backend/local-backend.ts',
-  ],
-  createCredentials: [
-    'wiring/open-capabilities.ts',
-    'wiring/open-accounts.ts',
-    'cli/backend/local-backend.ts',
-  ],
-  createCreditAdmin: ['wiring/open-capabilities.ts', 'cli/backend/terms-backend.ts'],
-  createExports: ['wiring/open-capabilities.ts', 'cli/backend/export-backend.ts'],
-  createMonitors: ['wiring/open-capabilities.ts', 'cli/backend/local-backend.ts'],
-  createPageContents: ['wiring/open-capabilities.ts'],
-  createQueries: ['wiring/open-capabilities.ts', 'cli/backend/local-backend.ts'],
-  createRetentionAdmin: ['wiring/open-capabilities.ts', 'cli/backend/terms-backend.ts'],
-  createSchedules: ['wiring/open-capabilities.ts', 'cli/backend/local-backend.ts'],
-  createSearches: ['wiring/open-capabilities.ts', 'cli/backend/local-backend.ts'],
-  // The crawl waits for a store that is away, and may use the sessions of another place.
-  createSessions: ['wiring/open-capabilities.ts', 'wiring/open-accounts.ts', 'cli/backend/local-backend.ts'],
-  createWebhooks: [
-    'wiring/open-capabilities.ts',
-    'cli/backend/local-backend.ts',
-    'cli/backend/local-webhooks.ts',
-  ],
-  openVault: ['wiring/platform.ts', 'cli/backend/local-backend.ts'],
+  createComparisons: [...ONE_PLACE, 'capabilities/exports/sources/open-table.ts'],
+  // The crawl waits for a store that is away, may use the sessions of another place, and asks a service for credentials.
+  createCredentials: [...ONE_PLACE, 'wiring/open-accounts.ts'],
+  createSessions: [...ONE_PLACE, 'wiring/open-accounts.ts'],
+  createCreditAdmin: ONE_PLACE,
+  createExports: ONE_PLACE,
+  createMonitors: ONE_PLACE,
+  createPageContents: ONE_PLACE,
+  createQueries: ONE_PLACE,
+  createRetentionAdmin: ONE_PLACE,
+  createSchedules: ONE_PLACE,
+  createSearches: ONE_PLACE,
+  createWebhooks: ONE_PLACE,
+  // A data folder without a key gets one when something is sealed.
+  openVault: ['wiring/platform.ts', 'capabilities/sessions/vault.ts'],
+  openVaultLater: ['wiring/open-command-api.ts'],
 };
 
 const sources = readSources();

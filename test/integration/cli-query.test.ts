@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/program.ts';
 import type { Shell } from '../../src/cli/shell/shell.ts';
+import { openCommandApi } from '../../src/wiring/open-command-api.ts';
 import { openStorage } from '../../src/wiring/storage.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import { QUICK_POLICY } from './world.ts';
@@ -50,6 +51,7 @@ async function command(args: readonly string[], environment: Record<string, stri
     cwd: world.dataDir,
     version: '0',
     ...streams,
+    openCommandApi,
     openStorage,
   } as unknown as Shell;
   const exitCode = await run(args, shell);

@@ -81,11 +81,13 @@ export interface AccountAdminDeps {
   readonly bus: Pick<Bus, 'publish'>;
   readonly plans: Plans;
   readonly now: () => number;
+  /** Deletes what accounts have that are marked; left out where a scheduler does it in the background. */
+  readonly deleteMarked?: (() => Promise<unknown>) | undefined;
 }
 
 export const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
-export function createAccountAdmin({ store, bus, plans, now }: AccountAdminDeps): AccountAdmin {
+export function createAccountAdmin({ store, bus, plans, now, deleteMarked }: AccountAdminDeps): AccountAdmin {
   async function record(
     action: AuditAction,
     target: string,
@@ -110,6 +112,11 @@ export function createAccountAdmin({ store, bus, plans, now }: AccountAdminDeps)
     if (account === null) throw noSuchAccount(id);
     await record(isDisabled ? 'account.disable' : 'account.enable', id, {}, by);
     return account;
+  }
+
+  async function jobsOfDeleted(id: AccountId): Promise<number> {
+    const deletions = await store.listAccountDeletions(MOST_DELETIONS);
+    return deletions.find((each) => each.id === id)?.jobs ?? 0;
   }
 
   return {
@@ -154,10 +161,11 @@ export function createAccountAdmin({ store, bus, plans, now }: AccountAdminDeps)
       }
       const since = await store.beginAccountDeletion(account.id);
       if (since === null) throw noSuchAccount(id);
-      const deletions = await store.listAccountDeletions(MOST_DELETIONS);
-      const { jobs = 0 } = deletions.find((each) => each.id === account.id) ?? {};
+      const jobs = await jobsOfDeleted(account.id);
       await record('account.delete', id, { jobs }, by);
-      return { id, since, jobs };
+      if (deleteMarked === undefined) return { id, since, jobs };
+      await deleteMarked();
+      return { id, since, jobs: await jobsOfDeleted(account.id) };
     },
   };
 }

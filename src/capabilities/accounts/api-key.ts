@@ -2,9 +2,12 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Settings } from '../../core/config/settings.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
 import type { CredentialAccess } from '../../core/model/job.ts';
-import type { ApiKey, KeyScope, NewKey } from '../../core/ports/api-key.ts';
+import type { ApiKey, FoundKey, KeyScope, NewKey } from '../../core/ports/api-key.ts';
 import type { AccountStore } from '../../core/ports/store.ts';
-import { allows } from './scopes.ts';
+import { allows, SCOPES } from './scopes.ts';
+
+/** The actor of commands that work on a data folder themselves. No stored key has this id. */
+export const COMMAND_LINE = 'command line' as KeyId;
 
 const SECRET_BYTES = 32;
 export const ALL_SCOPES: readonly KeyScope[] = ['read', 'write', 'admin'];
@@ -79,3 +82,13 @@ export async function ensureFirstKey(
   await store.createKey(newKey(account, secret, { name: 'first key', ...options }, now));
   return { secret };
 }
+
+/**
+ * The key of the operator at a command line, with all rights in one account. It is made in the process of a command and
+ * has no secret, so no request that comes over a network is ever known by it.
+ */
+export const commandLineKey = (accountId: AccountId): FoundKey => ({
+  ...{ id: COMMAND_LINE, accountId, name: COMMAND_LINE, hash: '', prefix: '', scopes: SCOPES },
+  ...{ ratePerMinute: null, createdAt: 0, expiresAt: null, revokedAt: null, lastUsedAt: null },
+  account: { disabledAt: null, requestsPerMinute: null },
+});

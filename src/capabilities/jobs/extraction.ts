@@ -21,7 +21,7 @@ import {
 
 export interface ExtractionDeps {
   /** Stateless. Closed by the code that created it. */
-  readonly reader: PageReader;
+  readonly reader: Pick<PageReader, 'read' | 'backlog'>;
   readonly now: () => number;
 }
 

@@ -119,6 +119,26 @@ export function openVault({ vaultKey, vaultOldKeys, allowPlainSecrets }: VaultKe
   return createVault(vaultKey, vaultOldKeys) ?? (allowPlainSecrets ? null : KEYLESS);
 }
 
+/**
+ * The same for places whose key is made by whatever seals first: opening needs no key, and makes none. `makeKeys` is asked
+ * when there is none and something is to be sealed.
+ */
+export function openVaultLater(keys: VaultKeys, makeKeys: () => VaultKeys): Vault | null {
+  if (keys.vaultKey !== undefined || keys.allowPlainSecrets) return openVault(keys);
+  let vault: Vault | null = null;
+  return {
+    get keyId() {
+      return (vault ?? KEYLESS).keyId;
+    },
+    seal(plain, place) {
+      vault ??= openVault(makeKeys()) ?? KEYLESS;
+      return vault.seal(plain, place);
+    },
+    open: (sealed, place) => (vault ?? KEYLESS).open(sealed, place),
+    rewrap: (sealed, place) => (vault ?? KEYLESS).rewrap(sealed, place),
+  };
+}
+
 export type VaultKeys = Pick<Settings, 'vaultKey' | 'vaultOldKeys' | 'allowPlainSecrets'>;
 
 const KEYLESS: Vault = {

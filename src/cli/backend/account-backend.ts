@@ -1,30 +1,12 @@
-import {
-  type AccountChanges,
-  type AccountRequest,
-  createAccountAdmin,
-} from '../../capabilities/accounts/accounts.ts';
-import {
-  hashSecret,
-  isUsable,
-  type KeyOptions,
-  newKey,
-  newSecret,
-  prefixOf,
-} from '../../capabilities/accounts/api-key.ts';
-import { deleteAccounts } from '../../capabilities/retention/delete-accounts.ts';
-import { accountView, keyView, usedBy } from '../../capabilities/views/account-view.ts';
-import { readPlans } from '../../core/config/plans.ts';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { AccountId, KeyId } from '../../core/model/ids.ts';
+import type { AccountChanges, AccountRequest } from '../../capabilities/accounts/accounts.ts';
+import type { KeyOptions } from '../../capabilities/accounts/api-key.ts';
+import type { accountView, keyView, usedBy } from '../../capabilities/views/account-view.ts';
 import { urlPart } from '../../lib/url-part.ts';
-import { readSettings } from '../flags/flags.ts';
-import { dataPlaceOf } from '../folders/data-folder.ts';
-import type { OpenStorage, Shell } from '../shell/shell.ts';
+import type { Shell } from '../shell/shell.ts';
 import type { ApiClient } from './api-client.ts';
 import { MOST_LISTED } from './backend.ts';
-import { apiClientOf, type BackendFlags } from './open-backend.ts';
-import { type BackendCredits, type BackendRetention, localTerms, remoteTerms } from './terms-backend.ts';
+import { apiClientOf, type BackendFlags, openLocalApi } from './open-backend.ts';
+import { type BackendCredits, type BackendRetention, termsOver } from './terms-backend.ts';
 
 export type AccountView = ReturnType<typeof accountView>;
 export type UsedAccountView = AccountView & { readonly used: Awaited<ReturnType<typeof usedBy>> };
@@ -65,92 +47,26 @@ export async function withAccountBackend<T>(
   action: (backend: AccountBackend) => Promise<T>,
 ): Promise<T> {
   const client = apiClientOf(shell, flags);
-  if (client !== null) return action(createApiAccountBackend(client));
-  const storage = await shell.openStorage(dataPlaceOf(shell, flags.dataDir));
+  if (client !== null) return action(createAccountBackend(client, true));
+  const local = await openLocalApi(shell, { ...flags, account: undefined }, true);
   try {
-    return await action(createLocalAccountBackend(shell, storage));
+    return await action(createAccountBackend(local.client, false));
   } finally {
-    await storage.close();
+    await local.api.close();
   }
 }
 
-const BY = { actor: 'command line' };
-
-function createLocalAccountBackend(shell: Shell, { store }: OpenStorage): AccountBackend {
-  const now = Date.now;
-  const settings = readSettings(shell);
-  const plans = readPlans(settings.plans) ?? {};
-  // Running servers look again within seconds.
-  const admin = createAccountAdmin({ store, bus: { publish: () => undefined }, plans, now });
-
-  async function accountOf(named: string | undefined): Promise<AccountId> {
-    return named === undefined ? store.defaultAccount() : (await admin.get(named)).id;
-  }
-  const record = (action: AuditAction, target: string, details: Record<string, unknown>) =>
-    store.audit([{ at: now(), ...BY, action, target, details }]);
-
-  return {
-    accounts: {
-      list: async () => (await store.listAccounts({ limit: MOST_LISTED })).items.map(accountView),
-      async create(request) {
-        const { account, key, secret } = await admin.create(request, BY);
-        return { account: accountView(account), key: { ...keyView(key), secret } };
-      },
-      async get(id) {
-        const account = await admin.get(id);
-        return { ...accountView(account), used: await usedBy(store, account.id) };
-      },
-      change: async (id, changes) => accountView(await admin.change(id, changes, BY)),
-      disable: async (id) => accountView(await admin.disable(id, BY)),
-      enable: async (id) => accountView(await admin.enable(id, BY)),
-      async delete(id, confirm) {
-        await admin.delete(id, confirm, BY);
-        await deleteAccounts(store);
-        const left = await store.listAccountDeletions(MOST_LISTED);
-        return left.find((each) => each.id === id)?.jobs ?? 0;
-      },
-    },
-    keys: {
-      list: async (named) => (await store.listKeys(await accountOf(named))).map(keyView),
-      async create(options, at, named) {
-        const secret = newSecret();
-        const key = newKey(await accountOf(named), secret, options, at);
-        await store.createKey(key);
-        await record('key.create', key.id, { scopes: options.scopes });
-        return { ...keyView({ ...key, revokedAt: null, lastUsedAt: null }), secret };
-      },
-      async rotate(id, overlapSeconds, named) {
-        const secret = newSecret();
-        const stored = { hash: hashSecret(secret), prefix: prefixOf(secret) };
-        const account = await accountOf(named);
-        const key = await store.rotateKey(account, id as KeyId, stored, overlapSeconds * 1_000);
-        if (key === null) throw noSuchKey(id, 'revoked or expired');
-        await record('key.rotate', id, { overlapSeconds });
-        return { ...keyView(key), secret };
-      },
-      async revoke(id, named) {
-        if (!(await store.revokeKey(await accountOf(named), id as KeyId, now()))) {
-          throw noSuchKey(id, 'revoked already');
-        }
-        await record('key.revoke', id, {});
-      },
-      hasAdmin: async (named) =>
-        (await store.listKeys(await accountOf(named))).some(
-          (key) => isUsable(key, now()) && key.scopes.includes('admin'),
-        ),
-    },
-    ...localTerms(store, settings),
-  };
-}
-
-const noSuchKey = (id: string, state: string) =>
-  new ScrapifieError('NOT_FOUND', `There is no key ${id}, or it is ${state}.`);
-
-function createApiAccountBackend(client: ApiClient): AccountBackend {
+function createAccountBackend(client: ApiClient, refusesLastAdmin: boolean): AccountBackend {
   const path = (id: string, more = '') => `/v1/accounts/${urlPart(id)}${more}`;
   const keyPath = (id: string, more = '') => `/v1/keys/${urlPart(id)}${more}`;
   const query = (account: string | undefined) =>
     account === undefined ? '' : `?account=${urlPart(account)}`;
+  const keysOf = async (account: string | undefined) =>
+    (await client.call<{ readonly items: readonly KeyView[] }>('GET', `/v1/keys${query(account)}`)).items;
+  const isAdmin = ({ revokedAt, expiresAt, scopes }: KeyView) =>
+    revokedAt === null &&
+    (expiresAt === null || Date.parse(expiresAt) > Date.now()) &&
+    scopes.includes('admin');
   return {
     accounts: {
       list: () => Array.fromAsync(client.list<AccountView>('/v1/accounts', MOST_LISTED)),
@@ -168,10 +84,7 @@ function createApiAccountBackend(client: ApiClient): AccountBackend {
       },
     },
     keys: {
-      async list(account) {
-        const { items } = await client.call<{ items: KeyView[] }>('GET', `/v1/keys${query(account)}`);
-        return items;
-      },
+      list: keysOf,
       create: ({ expiresAt, ...options }, _at, account) =>
         client.call('POST', '/v1/keys', {
           ...options,
@@ -181,8 +94,8 @@ function createApiAccountBackend(client: ApiClient): AccountBackend {
       rotate: (id, overlapSeconds, account) =>
         client.call('POST', keyPath(id, '/rotate'), { overlapSeconds, account }),
       revoke: async (id, account) => void (await client.call('DELETE', keyPath(id) + query(account))),
-      hasAdmin: async () => null,
+      hasAdmin: async (account) => (refusesLastAdmin ? null : (await keysOf(account)).some(isAdmin)),
     },
-    ...remoteTerms(client),
+    ...termsOver(client),
   };
 }

@@ -9,15 +9,20 @@ import { creditsOf } from '../../core/model/credits.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
-import { type Backend, MOST_LISTED } from './backend.ts';
+import { type Backend, type BackendExports, MOST_LISTED } from './backend.ts';
 import { remoteExports } from './export-backend.ts';
-import { remoteHistory } from './history-backend.ts';
-import { remoteMonitors } from './monitor-backend.ts';
-import { followRemotely } from './remote-events.ts';
-import { remoteSchedules } from './schedule-backend.ts';
+import { followEvents } from './follow-events.ts';
+import { historyOver } from './history-backend.ts';
+import { monitorsOver } from './monitor-backend.ts';
+import { schedulesOver } from './schedule-backend.ts';
 
-/** The same through the API of a running server. */
-export function createApiBackend(client: ApiClient): Backend {
+const HITS_AT_ONCE = 100;
+
+/** `exportsOf`: how the bytes of an export come, by the paths of jobs. */
+export function createApiBackend(
+  client: ApiClient,
+  exportsOf: (client: ApiClient, pathOf: (id: string) => Promise<string>) => BackendExports = remoteExports,
+): Backend {
   const listed = <T>(path: string, limit: number) => Array.fromAsync(client.list<T>(path, limit));
 
   /** The path of a job; of "latest", that of the newest one. */
@@ -56,7 +61,7 @@ export function createApiBackend(client: ApiClient): Backend {
         yield* client.list<JobError>(`${await pathOf(id)}/errors`);
       },
       async *events(id) {
-        yield* followRemotely(client, `${await pathOf(id)}/events`);
+        yield* followEvents(client, `${await pathOf(id)}/events`);
       },
       async *results(id) {
         yield* client.stream<PageResult>(`${await pathOf(id)}/results`);
@@ -80,10 +85,10 @@ export function createApiBackend(client: ApiClient): Backend {
         void (await client.call('PUT', named('credentials', name), credential)),
       delete: async (name) => void (await client.call('DELETE', named('credentials', name))),
     },
-    exports: remoteExports(client, pathOf),
-    schedules: remoteSchedules(client),
-    history: remoteHistory(client),
-    monitors: remoteMonitors(client),
+    exports: exportsOf(client, pathOf),
+    schedules: schedulesOver(client),
+    history: historyOver(client),
+    monitors: monitorsOver(client),
     webhooks: {
       create: (request) => client.call('POST', '/v1/webhooks', request),
       list: (limit) => listed('/v1/webhooks', limit),
@@ -119,9 +124,8 @@ export function createApiBackend(client: ApiClient): Backend {
         const fields = Object.entries({ q, host, job: named }).flatMap(([name, value]) =>
           value === undefined ? [] : [`${name}=${urlPart(value)}`],
         );
-        return listed<SearchHit>(`/v1/search?${fields.join('&')}`, limit);
+        return Array.fromAsync(client.list<SearchHit>(`/v1/search?${fields.join('&')}`, limit, HITS_AT_ONCE));
       },
     },
-    close: () => Promise.resolve(),
   };
 }

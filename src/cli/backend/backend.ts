@@ -30,8 +30,8 @@ import type { BackendMonitors } from './monitor-backend.ts';
 import type { BackendSchedules } from './schedule-backend.ts';
 
 /**
- * The jobs, sessions, credentials, webhooks, schedules and monitors of an installation, as commands read and change them: in its data folder or
- * database, or through the API of a running server. Both give the same views and throw the same errors.
+ * The jobs, sessions, credentials, webhooks, schedules and monitors of an installation, as commands read and change them through its API: that of a
+ * running server, or the same routes in this process, on its data folder or database.
  */
 export interface Backend {
   readonly jobs: BackendJobs;
@@ -45,7 +45,6 @@ export interface Backend {
   readonly exports: BackendExports;
   readonly query: BackendQuery;
   readonly search: BackendSearch;
-  close(): Promise<void>;
 }
 
 /** `id` is the id of a job, or `latest`. NOT_FOUND where there is none. */

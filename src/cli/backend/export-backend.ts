@@ -1,44 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ExportPlaces } from '../../capabilities/exports/export-file.ts';
-import { createExports } from '../../capabilities/exports/exports.ts';
-import { exportBytes } from '../../capabilities/exports/write-export.ts';
-import type { Jobs } from '../../capabilities/jobs/jobs.ts';
+import { COMMAND_LINE } from '../../capabilities/accounts/api-key.ts';
 import type { ExportView } from '../../capabilities/views/export-view.ts';
 import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { AccountId } from '../../core/model/ids.ts';
-import type { Job } from '../../core/model/job.ts';
-import type { Blobs } from '../../core/ports/blobs.ts';
-import type { Files } from '../../core/ports/files.ts';
-import type { Store } from '../../core/ports/store.ts';
 import { urlPart } from '../../lib/url-part.ts';
+import { jobNamed } from '../folders/data-folder.ts';
+import type { OpenCommandApi } from '../shell/shell.ts';
 import type { ApiClient } from './api-client.ts';
 import type { BackendExports } from './backend.ts';
 
-export interface LocalExportParts {
-  readonly store: Store;
-  readonly blobs: Blobs;
-  readonly jobs: Jobs;
-  readonly account: AccountId;
-  readonly settings: ExportPlaces;
-  /** The job of an id, or the latest. */
-  readonly named: (id: string) => Promise<Job>;
-  readonly audit: (action: AuditAction, target: string, details: object) => Promise<unknown>;
-}
-
-/** No file is kept here: the bytes go where the command writes them. */
-const NO_FILES = {} as Files;
-
-/** Made in this process, from the store itself. */
-export function localExports(parts: LocalExportParts): BackendExports {
-  const { store, blobs, jobs, account, settings, named, audit } = parts;
-  const exports = createExports({ store, jobs, files: NO_FILES, places: settings, now: Date.now });
+/** Made in this process, from the store itself: no file is kept, the bytes go where the command writes them. */
+export function localExports({ store, blobs, jobs, exports, account }: OpenCommandApi): BackendExports {
   return {
     async *bytes(id, spec, onProgress) {
-      const job = await named(id);
+      const job = await jobNamed(id, jobs, account);
       await exports.verify(spec, account);
-      await audit('job.export', job.id, { what: spec.type, format: spec.format });
+      const details = { what: spec.type, format: spec.format };
+      await store.audit([
+        { at: Date.now(), actor: COMMAND_LINE, action: 'job.export', target: job.id, details },
+      ]);
+      // The formats are loaded by this command alone.
+      const { exportBytes } = await import('../../capabilities/exports/write-export.ts');
       let [rows, sizeBytes] = [0, 0];
       const onRows = (more: number) => {
         rows += more;

@@ -1,14 +1,5 @@
-import { monitorChangeSchema, monitorRequestSchema } from '../../capabilities/monitors/monitor-request.ts';
-import type { Monitors } from '../../capabilities/monitors/monitors.ts';
-import {
-  type MonitorChangeView,
-  type MonitorView,
-  monitorChangeView,
-  monitorView,
-} from '../../capabilities/views/monitor-view.ts';
-import { type RunView, runView } from '../../capabilities/views/schedule-view.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { AccountId } from '../../core/model/ids.ts';
+import type { MonitorChangeView, MonitorView } from '../../capabilities/views/monitor-view.ts';
+import type { RunView } from '../../capabilities/views/schedule-view.ts';
 import type { ChangeKind } from '../../core/model/monitor.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
@@ -30,49 +21,7 @@ export interface BackendMonitors {
   delete(id: string): Promise<void>;
 }
 
-/** `monitors` is asked for when it is needed: `isWriting` where secrets may be stored. */
-export function localMonitors(
-  monitors: (isWriting: boolean) => Promise<Monitors>,
-  accountId: AccountId,
-  audit: (action: AuditAction, target: string) => Promise<void>,
-): BackendMonitors {
-  const owner = { accountId, credentials: 'read' } as const;
-  const changed = async (action: 'pause' | 'resume', id: string) => {
-    const view = monitorView(await (await monitors(false))[action](accountId, id));
-    await audit(`monitor.${action}`, view.id);
-    return view;
-  };
-  return {
-    async create(request) {
-      const made = await (await monitors(true)).create(monitorRequestSchema.parse(request), owner);
-      await audit('monitor.create', made.monitor.id);
-      return monitorView(made);
-    },
-    list: async (limit) => (await (await monitors(false)).list({ accountId, limit })).items.map(monitorView),
-    get: async (id) => monitorView(await (await monitors(false)).get(accountId, id)),
-    async change(id, change) {
-      const made = await (await monitors(true)).update(id, monitorChangeSchema.parse(change), owner);
-      await audit('monitor.update', id);
-      return monitorView(made);
-    },
-    pause: (id) => changed('pause', id),
-    resume: (id) => changed('resume', id),
-    async run(id) {
-      const run = runView(await (await monitors(true)).runNow(accountId, id));
-      await audit('monitor.run', id);
-      return run;
-    },
-    changes: async (id, { kind, limit }) =>
-      (await (await monitors(false)).changes({ accountId, id, kind, limit })).items.map(monitorChangeView),
-    async delete(id) {
-      await (await monitors(false)).delete(accountId, id);
-      await audit('monitor.delete', id);
-    },
-  };
-}
-
-/** The same through the API of a running server. */
-export function remoteMonitors(client: ApiClient): BackendMonitors {
+export function monitorsOver(client: ApiClient): BackendMonitors {
   const path = (id: string, what = '') => `/v1/monitors/${urlPart(id)}${what}`;
   return {
     create: (request) => client.call('POST', '/v1/monitors', request),

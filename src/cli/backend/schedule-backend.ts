@@ -1,22 +1,9 @@
-import {
-  type PreviewRequest,
-  previewRequestSchema,
-  type ScheduleChangeRequest,
-  type ScheduleRequest,
-  scheduleChangeSchema,
-  scheduleRequestSchema,
+import type {
+  PreviewRequest,
+  ScheduleChangeRequest,
+  ScheduleRequest,
 } from '../../capabilities/schedules/schedule-request.ts';
-import type { Schedules } from '../../capabilities/schedules/schedules.ts';
-import {
-  type NextView,
-  nextView,
-  type RunView,
-  runView,
-  type ScheduleView,
-  scheduleView,
-} from '../../capabilities/views/schedule-view.ts';
-import type { AuditAction } from '../../core/model/audit-actions.ts';
-import type { AccountId } from '../../core/model/ids.ts';
+import type { NextView, RunView, ScheduleView } from '../../capabilities/views/schedule-view.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
 
@@ -36,54 +23,7 @@ export interface BackendSchedules {
   delete(id: string): Promise<void>;
 }
 
-/** `schedules` is asked for when it is needed: `isWriting` where secrets may be stored. */
-export function localSchedules(
-  schedules: (isWriting: boolean) => Promise<Schedules>,
-  accountId: AccountId,
-  audit: (action: AuditAction, target: string) => Promise<void>,
-): BackendSchedules {
-  const changed = async (action: 'pause' | 'resume', id: string) => {
-    const view = scheduleView(await (await schedules(false))[action](accountId, id));
-    await audit(`schedule.${action}`, view.id);
-    return view;
-  };
-  return {
-    async create(request) {
-      const owner = { accountId, credentials: 'read' } as const;
-      const made = await (await schedules(true)).create(scheduleRequestSchema.parse(request), owner);
-      await audit('schedule.create', made.id);
-      return scheduleView(made);
-    },
-    async change(id, request) {
-      const owner = { accountId, credentials: 'read' } as const;
-      const changed = await (await schedules(true)).update(id, scheduleChangeSchema.parse(request), owner);
-      await audit('schedule.update', changed.id);
-      return scheduleView(changed);
-    },
-    preview: async (request) =>
-      nextView(await (await schedules(false)).preview(previewRequestSchema.parse(request))),
-    list: async (limit) =>
-      (await (await schedules(false)).list({ accountId, limit })).items.map(scheduleView),
-    get: async (id) => scheduleView(await (await schedules(false)).get(accountId, id)),
-    next: async (id) => nextView(await (await schedules(false)).next(accountId, id)),
-    pause: (id) => changed('pause', id),
-    resume: (id) => changed('resume', id),
-    async run(id) {
-      const run = runView(await (await schedules(true)).runNow(accountId, id));
-      await audit('schedule.run', run.scheduleId);
-      return run;
-    },
-    history: async (id, limit) =>
-      (await (await schedules(false)).runs({ accountId, id, limit })).items.map(runView),
-    async delete(id) {
-      await (await schedules(false)).delete(accountId, id);
-      await audit('schedule.delete', id);
-    },
-  };
-}
-
-/** The same through the API of a running server. */
-export function remoteSchedules(client: ApiClient): BackendSchedules {
+export function schedulesOver(client: ApiClient): BackendSchedules {
   const path = (id: string, what = '') => `/v1/schedules/${urlPart(id)}${what}`;
   return {
     create: (request) => client.call('POST', '/v1/schedules', request),

@@ -1,18 +1,7 @@
 import type { z } from 'zod';
-import {
-  createCreditAdmin,
-  type creditPlanSchema,
-  type GrantRequest,
-} from '../../capabilities/accounts/credit-admin.ts';
-import { installationLimits } from '../../capabilities/retention/installation-limits.ts';
-import {
-  createRetentionAdmin,
-  type RetentionView,
-  type retentionRequest,
-} from '../../capabilities/retention/retention-admin.ts';
-import { creditEntryView, creditsView } from '../../capabilities/views/credit-view.ts';
-import type { Settings } from '../../core/config/settings.ts';
-import type { Store } from '../../core/ports/store.ts';
+import type { creditPlanSchema, GrantRequest } from '../../capabilities/accounts/credit-admin.ts';
+import type { RetentionView, retentionRequest } from '../../capabilities/retention/retention-admin.ts';
+import type { creditEntryView, creditsView } from '../../capabilities/views/credit-view.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { ApiClient } from './api-client.ts';
 
@@ -39,38 +28,7 @@ export interface BackendRetention {
   set(account: string | undefined, request: z.output<typeof retentionRequest>): Promise<RetentionView>;
 }
 
-const BY = { actor: 'command line' };
-
-export function localTerms(
-  store: Store,
-  settings: Settings,
-): { readonly credits: BackendCredits; readonly retention: BackendRetention } {
-  const now = Date.now;
-  const credits = createCreditAdmin({ store, now });
-  const retention = createRetentionAdmin({ store, installation: installationLimits(settings), now });
-  const shown = (found: Awaited<ReturnType<typeof credits.get>>) =>
-    found === null ? null : creditsView(found);
-  return {
-    credits: {
-      get: async (account) => shown(await credits.get(account)),
-      limit: async (account, plan) => shown(await credits.setPlan(account, plan, BY)),
-      lift: (account) => credits.lift(account, BY),
-      grant: async (account, request, key) =>
-        creditEntryView((await credits.grant(account, request, key, BY)).entry),
-      entries: async (account, limit) =>
-        (await credits.entries(account, { limit })).items.map(creditEntryView),
-    },
-    retention: {
-      get: async (account) => retention.get(account ?? (await store.defaultAccount())),
-      set: async (account, request) =>
-        account === undefined
-          ? retention.set(await store.defaultAccount(), 'own', request, BY)
-          : retention.set(account, 'operator', request, BY),
-    },
-  };
-}
-
-export function remoteTerms(client: ApiClient): {
+export function termsOver(client: ApiClient): {
   readonly credits: BackendCredits;
   readonly retention: BackendRetention;
 } {

@@ -17,9 +17,9 @@ import { createMetrics } from '../../core/observe/metrics.ts';
 import { type ApiCall, pathWithQuery } from '../../http/mcp/api-call.ts';
 import type { McpServerOptions } from '../../http/mcp/mcp-server.ts';
 import { callWithin } from '../../http/server/call-within.ts';
-import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { createPlatformApi } from '../backend/platform-api.ts';
+import type { ServerClient } from '../backend/server-client.ts';
 import { list } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
@@ -71,7 +71,7 @@ export const define: DefineCommand = (command, shell) => {
 };
 
 const callOver =
-  (client: ApiClient): ApiCall =>
+  (client: ServerClient): ApiCall =>
   (request) =>
     client.answer(request.method, pathWithQuery(request), request.body, request.signal);
 

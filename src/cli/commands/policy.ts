@@ -8,8 +8,8 @@ import type { OptOut } from '../../core/ports/opt-out-store.ts';
 import { hostPattern } from '../../crawl/policy/policies.ts';
 import { loadPolicyFile } from '../../crawl/policy/policy-file.ts';
 import { urlPart } from '../../lib/url-part.ts';
-import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
+import type { ServerClient } from '../backend/server-client.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { DATABASE_FILE } from '../folders/crawl-folder.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
@@ -92,7 +92,7 @@ async function policyHere(shell: Shell, key: HostKey, dataDir: string | undefine
   return { path, policy: policies.policyFor(key), denied: policies.denied(key)?.rule ?? null };
 }
 
-async function policyThere(client: ApiClient, key: HostKey): Promise<PolicyInForce> {
+async function policyThere(client: ServerClient, key: HostKey): Promise<PolicyInForce> {
   const path = `/v1/domains/${urlPart(key)}`;
   const { policy, denied } = await client.call<{ policy: HostPolicy; denied: string | null }>('GET', path);
   return { path: client.origin, policy, denied };

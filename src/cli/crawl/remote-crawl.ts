@@ -6,8 +6,8 @@ import type { JobView } from '../../capabilities/views/job-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
-import type { ApiClient } from '../backend/api-client.ts';
 import type { Backend } from '../backend/backend.ts';
+import type { ServerClient } from '../backend/server-client.ts';
 import { refuseForServer } from '../backend/server-flags.ts';
 import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
 import { cannotWrite } from '../output/notes.ts';
@@ -54,7 +54,7 @@ const SHOWN_WALLS = 5;
  */
 export async function crawlRemotely(
   shell: Shell,
-  client: ApiClient,
+  client: ServerClient,
   urls: readonly string[],
   flags: RemoteCrawlFlags,
 ): Promise<RemoteCrawlEnd> {
@@ -97,7 +97,7 @@ export async function crawlRemotely(
   return { report, folder, isInterrupted, isTakenBack, session: job.options.page.session };
 }
 
-async function begin(client: ApiClient, urls: readonly string[], flags: CrawlFlags): Promise<JobView> {
+async function begin(client: ServerClient, urls: readonly string[], flags: CrawlFlags): Promise<JobView> {
   const { formats } = crawlCommandOf(urls, flags).request.options;
   const input = crawlInputOf(urls, flags) as { readonly options: object };
   const inline = WITH_BYTES.some((format) => formats.includes(format)) || flags.actions !== undefined;

@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createJobs, type Jobs } from '../../capabilities/jobs/jobs.ts';
-import type { Vault } from '../../capabilities/sessions/vault.ts';
+import type { Jobs } from '../../capabilities/jobs/jobs.ts';
+import { jobsBeside } from '../../capabilities/jobs/jobs-beside.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
-import type { Bus } from '../../core/ports/bus.ts';
-import type { Queue } from '../../core/ports/queue.ts';
 import { readSettings } from '../flags/flags.ts';
 import type { OpenPlace, OpenStorage, Shell, StoragePlace } from '../shell/shell.ts';
 import { type CrawlFolder, DATABASE_FILE, findCrawl, STATE_DIR } from './crawl-folder.ts';
@@ -62,33 +60,6 @@ export interface LocalJobs extends OpenStorage {
   readonly account: AccountId;
 }
 
-/** This process has no listeners; a server on the same store finds the changes there. */
-const SILENT_BUS: Bus = {
-  publish: () => undefined,
-  subscribe: () => () => undefined,
-  check: async () => undefined,
-  close: async () => undefined,
-};
-const SILENT_QUEUE: Pick<Queue, 'offer'> = { offer: async () => undefined };
-
-/** The jobs of an open storage; nothing of this process works on them. */
-export function jobsIn(
-  { store, blobs }: Pick<OpenStorage, 'store' | 'blobs'>,
-  vault: Vault | null = null,
-): Jobs {
-  return createJobs({
-    store,
-    blobs,
-    vault,
-    bus: SILENT_BUS,
-    queue: SILENT_QUEUE,
-    now: Date.now,
-    random: Math.random,
-    maxQueuedUrls: Number.POSITIVE_INFINITY,
-    consents: () => true,
-  });
-}
-
 /** Runs an action on the jobs of a data folder, whether or not a server works there. */
 export async function withJobs<T>(
   shell: Shell,
@@ -96,7 +67,7 @@ export async function withJobs<T>(
   action: (local: LocalJobs) => Promise<T>,
 ): Promise<T> {
   const storage = await openExisting(shell, option);
-  const jobs = jobsIn(storage);
+  const jobs = jobsBeside(storage);
   try {
     return await action({ ...storage, jobs, account: await storage.store.defaultAccount() });
   } finally {

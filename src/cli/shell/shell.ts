@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import type { BackupTools } from '../../capabilities/backup/installation.ts';
 import type { Capabilities } from '../../capabilities/capabilities.ts';
+import type { Exports } from '../../capabilities/exports/exports.ts';
 import type { Jobs } from '../../capabilities/jobs/jobs.ts';
 import type { LakeParts } from '../../capabilities/lake/lake-parts.ts';
 import type { SqlQueries } from '../../capabilities/query/sql/sql-queries.ts';
 import type { Sessions } from '../../capabilities/sessions/sessions.ts';
 import type { Settings } from '../../core/config/settings.ts';
+import type { AccountId } from '../../core/model/ids.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { WaitingWork } from '../../core/observe/metrics/sources.ts';
@@ -38,6 +40,15 @@ export interface Shell {
   openPlatform(options: PlatformSetup): Promise<OpenPlatform>;
   /** For reading and small changes, also beside running servers. Makes a folder that is not there. */
   openStorage(place: StoragePlace): Promise<OpenPlace>;
+  /** The use cases of the API on a data folder or database, also beside running servers. Makes a folder that is not there. */
+  openCommandApi(options: {
+    /** With the place that the command works in. */
+    readonly settings: Settings;
+    /** Whose things the command works on; left out: those of the operator's account. */
+    readonly account: string | undefined;
+    /** SQL over the lake beside the store, for commands that ask for it. */
+    readonly openSql: (store: Store) => Promise<{ readonly sql: SqlQueries; close(): Promise<void> }>;
+  }): Promise<OpenCommandApi>;
   /**
    * Removes the folders for temporary files whose names begin so, and whose process was killed before it could. Folders
    * that are in use, of other users, or without the lock file of a data folder stay.
@@ -73,6 +84,28 @@ export interface Shell {
   ): Promise<OpenLakePlace>;
   /** The policy file that rules when the settings name none. */
   shippedPolicy(): Promise<string>;
+}
+
+/** The routes of the API within this process, with all rights in one account. */
+export interface OpenCommandApi {
+  /** Throws what the route throws. */
+  send(request: {
+    readonly method: string;
+    /** The path with its query. */
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+  }): Promise<{
+    readonly status: number;
+    json(): Promise<unknown>;
+    bytes(): AsyncGenerator<Uint8Array>;
+  }>;
+  readonly account: AccountId;
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly jobs: Jobs;
+  readonly exports: Exports;
+  close(): Promise<void>;
 }
 
 /** A lake, and SQL over it. */

@@ -49,12 +49,15 @@ export async function withVaultKeys<T extends VaultSettings>(
 ): Promise<T> {
   const known = readVaultKeys(settings);
   if (known.vaultKey !== undefined) return known;
+  requireKeyFile(settings);
+  return settings.allowPlainSecrets ? settings : withMadeKey(settings, await hasSealed());
+}
+
+/** The settings with a key that is made now where none is there. Throws as `withVaultKeys` does. */
+export function withMadeKey<T extends VaultSettings>(settings: T, hasSealed: boolean): T {
+  requireKeyFile(settings);
   const path = keyFileOf(settings);
-  if (settings.vaultKeyPath !== undefined && settings.databaseUrl !== undefined) {
-    throw unusable(settings.vaultKeyPath, 'there is no such file');
-  }
-  if (settings.allowPlainSecrets) return settings;
-  if (await hasSealed()) {
+  if (hasSealed) {
     const place = path === null ? '' : ` or bring back ${path}`;
     throw new ScrapifieError(
       'INVALID_SETTINGS',
@@ -64,6 +67,13 @@ export async function withVaultKeys<T extends VaultSettings>(
   if (settings.databaseUrl !== undefined || path === null) return settings;
   const [made] = makeKeyFile(path);
   return made === undefined ? settings : { ...settings, vaultKey: made };
+}
+
+/** Processes that share a database share the file: none of them makes it. */
+function requireKeyFile({ vaultKeyPath, databaseUrl }: VaultSettings): void {
+  if (vaultKeyPath !== undefined && databaseUrl !== undefined) {
+    throw unusable(vaultKeyPath, 'there is no such file');
+  }
 }
 
 /** The keys of the file, the encrypting key first; none when there is no file. */

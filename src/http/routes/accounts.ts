@@ -13,11 +13,11 @@ import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { newIdFor, secretBytesFor } from './idempotency.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
 
-export function addAccountsRoutes(app: App, { accountAdmin: admin, store }: RouteDeps): void {
+export function addAccountsRoutes(app: App, { accountAdmin: admin, store }: SharedRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/accounts',

@@ -7,13 +7,13 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const credentialParams = z.strictObject({
   name: z.string().regex(NAME, `Must be ${NAME_RULE}.`).describe('What sessions call it by.'),
 });
 
-export function addCredentialRoutes(app: App, { credentials, store, now }: RouteDeps): void {
+export function addCredentialRoutes(app: App, { credentials, store, now }: SharedRouteDeps): void {
   app.route({
     method: 'PUT',
     url: '/v1/credentials/:name',

@@ -12,7 +12,7 @@ import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { idempotencyKeyOf } from '../server/kept-answers.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
 const limitsSchema = z.object({ credits: creditsSchema.nullable().describe('null: not limited.') });
@@ -21,7 +21,7 @@ const view = (credits: Credits | null) =>
   success({ credits: credits === null ? null : creditsView(credits) });
 
 /** Credits of an account, for the operator. */
-export function addCreditRoutes(app: App, { creditAdmin: credits }: RouteDeps): void {
+export function addCreditRoutes(app: App, { creditAdmin: credits }: SharedRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/accounts/:id/credits',

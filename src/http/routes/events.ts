@@ -19,7 +19,7 @@ import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers } from '../server/envelope.ts';
 import { SharedGzip } from '../server/shared-gzip.ts';
 import { jobParams } from './jobs.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 /** When a client that lost the connection should come back. */
 const RETRY_MS = 2_000;
@@ -52,7 +52,7 @@ const HOW =
   'Server-sent events. `Last-Event-ID` (or `after`) goes on after an event, with nothing missed and nothing repeated.';
 
 /** Live events: what happens to jobs, as it is committed. */
-export function addEventRoutes(app: App, deps: RouteDeps): void {
+export function addEventRoutes(app: App, deps: SharedRouteDeps): void {
   const { jobs, store, bus, settings, now, keys, dashboard, metrics } = deps;
   const streams: EventStreams = createEventStreams({
     store,
@@ -62,6 +62,7 @@ export function addEventRoutes(app: App, deps: RouteDeps): void {
     maxPerAccount: settings.maxEventStreamsPerAccount,
     onDropped: () => metrics.connectionClosed('unread'),
     links: EVENT_LINKS,
+    ...defined({ pollMs: deps.eventPollMs }),
   });
   app.addHook('preClose', async () => streams.close());
 

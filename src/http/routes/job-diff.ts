@@ -20,20 +20,20 @@ import {
 } from '../../capabilities/views/list.ts';
 import { defined } from '../../lib/defined.ts';
 import type { App } from '../server/app.ts';
-import { accountOf, apiKeyOf } from '../server/caller.ts';
+import { accountOf, apiKeyOf, placeOfCaller } from '../server/caller.ts';
 import { clientGone } from '../server/client-gone.ts';
 import { answers, success } from '../server/envelope.ts';
 import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
 import { refuseCursor } from './job-pages.ts';
 import { jobParams } from './jobs.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const countsSchema = z
   .object(Object.fromEntries(Object.keys(noCounts()).map((type) => [type, z.number()])))
   .describe('URLs of each type.');
 
 /** What changed between two jobs. */
-export function addJobDiffRoutes(app: App, { jobs, store, now, comparisons }: RouteDeps): void {
+export function addJobDiffRoutes(app: App, { jobs, store, now, comparisons }: SharedRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/jobs/:id/diff',
@@ -79,7 +79,7 @@ export function addJobDiffRoutes(app: App, { jobs, store, now, comparisons }: Ro
       const types = typesOf(request.query.type);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
-        const details = { what: 'diff', against: previous.id, address: request.ip };
+        const details = { what: 'diff', against: previous.id, ...placeOfCaller(request) };
         const { id: actor } = apiKeyOf(request);
         await store.audit([{ at: now(), actor, action: 'job.export', target: current.id, details }]);
         return sendNdjson(reply, eachView(comparisons, pair, types));

@@ -15,20 +15,20 @@ import {
 import type { Job } from '../../core/model/job.ts';
 import { type LedgerEntry, TASK_STATES } from '../../core/model/task.ts';
 import type { App } from '../server/app.ts';
-import { accountOf, apiKeyOf, originOf } from '../server/caller.ts';
+import { accountOf, apiKeyOf, originOf, placeOfCaller } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
 import { eachWithOrigin, withOrigin } from '../views/artifact-urls.ts';
 import { jobParams } from './jobs.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const same = <T>(item: T): T => item;
 const STREAMS = 'With `Accept: application/x-ndjson` everything is streamed, one object per line.';
 
 /** What a job has brought so far: pages, errors and the ledger of every URL it saw. */
-export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): void {
+export function addJobPageRoutes(app: App, { jobs, store, now }: SharedRouteDeps): void {
   async function recordExport(request: FastifyRequest, target: string, what: 'results' | 'urls') {
-    const details = { what, address: request.ip };
+    const details = { what, ...placeOfCaller(request) };
     await store.audit([{ at: now(), actor: apiKeyOf(request).id, action: 'job.export', target, details }]);
   }
 

@@ -10,9 +10,9 @@ import type { ScheduleId } from '../../core/model/ids.ts';
 import { type Budgets, JOB_STATUSES, type Job } from '../../core/model/job.ts';
 import { JOB_KINDS } from '../../core/model/job-kinds.ts';
 import type { App } from '../server/app.ts';
-import { accountOf, apiKeyOf } from '../server/caller.ts';
+import { accountOf, apiKeyOf, placeOfCaller } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 export const jobParams = z.strictObject({ id: z.string().max(64).describe('The job.') });
 
@@ -39,11 +39,11 @@ const resumeSchema = z
 
 const timeOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
 
-export function addJobRoutes(app: App, { jobs, store, exportFiles, now }: RouteDeps): void {
+export function addJobRoutes(app: App, { jobs, store, exportFiles, now }: SharedRouteDeps): void {
   /** After the change: what was refused has not happened. */
   async function recorded(request: FastifyRequest, action: AuditAction, job: Job): Promise<Job> {
     const { id: actor } = apiKeyOf(request);
-    await store.audit([{ at: now(), actor, action, target: job.id, details: { address: request.ip } }]);
+    await store.audit([{ at: now(), actor, action, target: job.id, details: placeOfCaller(request) }]);
     return job;
   }
 

@@ -16,10 +16,10 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
 import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';
 import type { App } from '../server/app.ts';
-import { apiKeyOf } from '../server/caller.ts';
+import { apiKeyOf, isCommandLine } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { newIdFor, secretBytesFor } from './idempotency.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 export const accountField = z
   .string()
@@ -47,7 +47,7 @@ function requireGrantable(key: ApiKey, scopes: readonly KeyScope[], command: 'cr
 
 const idParams = z.strictObject({ id: z.string().max(64).describe('The key.') });
 
-export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): void {
+export function addKeyRoutes(app: App, { store, bus, keys, now }: SharedRouteDeps): void {
   function forget(id: KeyId): void {
     keys.forget(id);
     bus.publish('account.changed', { accounts: [], keys: [id] });
@@ -157,7 +157,9 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
       const actor = own.id;
       const at = now();
       const others = (await store.listKeys(accountId)).filter((key) => key.id !== id && isUsable(key, at));
-      if (accountId === own.accountId && !others.some((key) => key.scopes.includes('admin'))) {
+      // At the command line of the machine, `scrapifie keys create` makes another.
+      const isLast = accountId === own.accountId && !isCommandLine(request);
+      if (isLast && !others.some((key) => key.scopes.includes('admin'))) {
         throw new ScrapifieError(
           'CONFLICT',
           'This is the last key with the scope "admin"; create another first.',

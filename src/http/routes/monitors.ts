@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
 import { allows } from '../../capabilities/accounts/scopes.ts';
 import {
   monitorChangeSchema as changeRequestSchema,
@@ -8,7 +7,6 @@ import {
   monitorPreviewSchema as previewRequestSchema,
 } from '../../capabilities/monitors/monitor-request.ts';
 import type { MonitorDetail } from '../../capabilities/monitors/monitors.ts';
-import type { ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   monitorChangeSchema,
@@ -24,9 +22,9 @@ import type { AuditAction } from '../../core/model/audit-actions.ts';
 import type { MonitorId, RunId } from '../../core/model/ids.ts';
 import { CHANGE_KINDS } from '../../core/model/monitor.ts';
 import type { App } from '../server/app.ts';
-import { accountOf, apiKeyOf } from '../server/caller.ts';
+import { accountOf, apiKeyOf, ownerOf, placeOfCaller } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The monitor.') });
 
@@ -38,16 +36,11 @@ const changesQuery = z.strictObject({
   since: z.iso.datetime().optional().describe('Only changes from this time on.'),
 });
 
-export function addMonitorRoutes(app: App, { monitors, store, idempotency, now }: RouteDeps): void {
-  function ownerOf(request: FastifyRequest): ScheduleOwner {
-    const key = apiKeyOf(request);
-    return { accountId: key.accountId, credentials: credentialAccessOf(key), keyId: key.id };
-  }
-
+export function addMonitorRoutes(app: App, { monitors, store, idempotency, now }: SharedRouteDeps): void {
   /** After the change: what was refused has not happened. */
   async function record(request: FastifyRequest, action: AuditAction, target: string): Promise<void> {
     const { id: actor } = apiKeyOf(request);
-    await store.audit([{ at: now(), actor, action, target, details: { address: request.ip } }]);
+    await store.audit([{ at: now(), actor, action, target, details: placeOfCaller(request) }]);
   }
 
   app.route({

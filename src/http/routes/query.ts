@@ -18,7 +18,7 @@ import { apiKeyOf } from '../server/caller.ts';
 import { clientGone } from '../server/client-gone.ts';
 import { answers, success } from '../server/envelope.ts';
 import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const columnList = z
   .array(z.union([z.string().max(600), z.record(z.string(), z.unknown())]))
@@ -128,7 +128,7 @@ const fieldList = QUERY_SOURCES.map(
 ).join('\n\n');
 
 /** Questions about what the account has stored. */
-export function addQueryRoutes(app: App, { queries, sql }: RouteDeps): void {
+export function addQueryRoutes(app: App, { queries, sql }: SharedRouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/query',

@@ -3,7 +3,7 @@ import { retentionRequest } from '../../capabilities/retention/retention-admin.t
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const ms = z.number().int().nullable();
 const limitsSchema = z.object({
@@ -29,7 +29,7 @@ const retentionSchema = z
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
 
 /** How long data is kept, and deleting accounts. */
-export function addRetentionRoutes(app: App, { retentionAdmin: retention }: RouteDeps): void {
+export function addRetentionRoutes(app: App, { retentionAdmin: retention }: SharedRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/account/retention',

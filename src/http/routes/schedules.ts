@@ -1,12 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
 import {
   previewRequestSchema,
   scheduleChangeSchema,
   scheduleRequestSchema,
 } from '../../capabilities/schedules/schedule-request.ts';
-import type { ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   nextSchema,
@@ -19,22 +17,17 @@ import {
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import type { RunId, ScheduleId } from '../../core/model/ids.ts';
 import type { App } from '../server/app.ts';
-import { accountOf, apiKeyOf } from '../server/caller.ts';
+import { accountOf, apiKeyOf, ownerOf, placeOfCaller } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const scheduleParams = z.strictObject({ id: z.string().max(64).describe('The schedule.') });
 
-export function addScheduleRoutes(app: App, { schedules, store, idempotency, now }: RouteDeps): void {
-  function ownerOf(request: FastifyRequest): ScheduleOwner {
-    const key = apiKeyOf(request);
-    return { accountId: key.accountId, credentials: credentialAccessOf(key), keyId: key.id };
-  }
-
+export function addScheduleRoutes(app: App, { schedules, store, idempotency, now }: SharedRouteDeps): void {
   /** After the change: what was refused has not happened. */
   async function record(request: FastifyRequest, action: AuditAction, target: string): Promise<void> {
     const { id: actor } = apiKeyOf(request);
-    await store.audit([{ at: now(), actor, action, target, details: { address: request.ip } }]);
+    await store.audit([{ at: now(), actor, action, target, details: placeOfCaller(request) }]);
   }
 
   app.route({

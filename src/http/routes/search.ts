@@ -8,7 +8,7 @@ import { hostOf } from '../../crawl/frontier/canonical.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const MOST_HITS = 100;
 const DEFAULT_HITS = 20;
@@ -33,7 +33,7 @@ const hitSchema = z
   .meta({ id: 'SearchHit' });
 
 /** Full-text search over stored pages. */
-export function addSearchRoutes(app: App, { searches, jobs }: RouteDeps): void {
+export function addSearchRoutes(app: App, { searches, jobs }: SharedRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/search',

@@ -19,12 +19,12 @@ import { accountOf, apiKeyOf, starterOf } from '../server/caller.ts';
 import { clientGone } from '../server/client-gone.ts';
 import { answers, success } from '../server/envelope.ts';
 import { newIdFor } from './idempotency.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const name = z.string().regex(NAME, `Must be ${NAME_RULE}.`);
 const sessionParams = z.strictObject({ name: name.describe('The session.') });
 
-export function addSessionRoutes(app: App, deps: RouteDeps): void {
+export function addSessionRoutes(app: App, deps: SharedRouteDeps): void {
   const { jobs, sessions, store, settings, now } = deps;
 
   app.route({

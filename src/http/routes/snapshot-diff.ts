@@ -6,10 +6,10 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { readableSnapshot } from '../access/readable-snapshot.ts';
 import type { App } from '../server/app.ts';
 import { answers, success } from '../server/envelope.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 /** How two contents of a page differ. */
-export function addSnapshotDiffRoutes(app: App, { store, comparisons }: RouteDeps): void {
+export function addSnapshotDiffRoutes(app: App, { store, comparisons }: SharedRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/snapshots/:id/diff/:other',

@@ -15,7 +15,7 @@ import { readableSnapshot } from '../access/readable-snapshot.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, mayReadPrivate } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const CONTENT_FORMATS = ['text', 'markdown', 'html', 'rawHtml'] as const;
 
@@ -37,7 +37,7 @@ const formatsField = z
   .meta({ examples: ['markdown'] });
 
 /** What pages looked like over time, for each URL of the account over all jobs that asked for `snapshots`. */
-export function addSnapshotRoutes(app: App, { store, contents }: RouteDeps): void {
+export function addSnapshotRoutes(app: App, { store, contents }: SharedRouteDeps): void {
   function urlKeyOf(raw: string) {
     const found = historyUrlOf(raw);
     if (found !== null) return found.urlKey;

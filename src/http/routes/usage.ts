@@ -9,7 +9,7 @@ import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { accountField, accountMeant } from './keys.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 /** The longest span of one question: each day of it costs a look at the store. */
 const MOST_DAYS = 366;
@@ -17,7 +17,7 @@ const DEFAULT_DAYS = 30;
 
 const date = z.iso.date().optional();
 
-export function addUsageRoutes(app: App, { store, now }: RouteDeps): void {
+export function addUsageRoutes(app: App, { store, now }: SharedRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/usage',

@@ -25,12 +25,12 @@ import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import { newIdFor } from './idempotency.ts';
-import type { RouteDeps } from './route-deps.ts';
+import type { SharedRouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().min(1).max(100).describe('The webhook.') });
 const deliveryParams = z.strictObject({ id: z.string().min(1).max(100).describe('The delivery.') });
 
-export function addWebhookRoutes(app: App, { webhooks, store, now }: RouteDeps): void {
+export function addWebhookRoutes(app: App, { webhooks, store, now }: SharedRouteDeps): void {
   const audit = (actor: string, action: AuditAction, target: string, details: Record<string, unknown> = {}) =>
     store.audit([{ at: now(), actor, action, target, details }]);
 

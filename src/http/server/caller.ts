@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
+import { COMMAND_LINE, credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
 import { allows } from '../../capabilities/accounts/scopes.ts';
+import type { ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
 import type { FoundKey } from '../../core/ports/api-key.ts';
@@ -23,6 +25,20 @@ export function apiKeyOf(request: FastifyRequest): FoundKey {
   return request.key;
 }
 
+/** Whether the caller is a command of this very process: its operator, without an address and a key of its own. */
+export const isCommandLine = (request: FastifyRequest): boolean => apiKeyOf(request).id === COMMAND_LINE;
+
+/** Where the caller is, for the audit log; a command of this process has no address. */
+export const placeOfCaller = (request: FastifyRequest): { readonly address?: string } =>
+  isCommandLine(request) ? {} : { address: request.ip };
+
+/** On whose behalf a schedule or a monitor runs its jobs. */
+export function ownerOf(request: FastifyRequest): ScheduleOwner {
+  const key = apiKeyOf(request);
+  const owner = { accountId: key.accountId, credentials: credentialAccessOf(key) };
+  return isCommandLine(request) ? owner : { ...owner, keyId: key.id };
+}
+
 /** The actor that starts a job, for the audit log and the usage of the key. */
 export function starterOf(request: FastifyRequest): { actor: string; address: string; keyId: KeyId } {
   const { id } = apiKeyOf(request);
@@ -38,9 +54,11 @@ const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
  * Where the client reached this server, for addresses in answers to it. What a proxy in between says is believed:
- * a client that sends a false one only misleads itself. Empty when no valid origin was sent: links are paths then.
+ * a client that sends a false one only misleads itself. Empty when no valid origin was sent, and for commands of this
+ * process: links are paths then.
  */
-export function originOf({ headers, protocol, host }: FastifyRequest): string {
+export function originOf({ headers, protocol, host, key }: FastifyRequest): string {
+  if (key?.id === COMMAND_LINE) return '';
   const forwardedHost = firstOf(headers['x-forwarded-host']);
   const name = forwardedHost ?? host;
   if (name === undefined || !HOST.test(name)) return '';

@@ -9,7 +9,7 @@ const RETRY_MS = 1_000;
 const MOST_TRIES = 60;
 
 /** The events of a stream until its end. A connection that breaks is made again, after the last event that came. */
-export async function* followRemotely(
+export async function* followEvents(
   client: Pick<ApiClient, 'listen'>,
   path: string,
 ): AsyncGenerator<StreamEvent> {
