@@ -1,6 +1,6 @@
 import { Console } from 'node:console';
 import { describeFailure } from './cli/failure.ts';
-import { prepareOutput } from './cli/output/standard-output.ts';
+import { prepareOutput } from './cli/output/screen.ts';
 import { run } from './cli/program.ts';
 import { keepThreadLimits } from './core/config/thread-memory.ts';
 import { EXIT } from './core/errors/registry.ts';

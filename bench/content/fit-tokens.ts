@@ -1,7 +1,7 @@
 import { visitTokens } from '../../src/extract/content/features/block-tokens.ts';
 // Logistic regression over the tokens of blocks: which words and names speak for content and which against it.
 import type { ContentEvidence } from '../../src/extract/content/features/evidence.ts';
-import { logistic, TOKEN_SOURCES, type TokenWeights } from '../../src/extract/content/model/forest.ts';
+import { logistic, TOKEN_SOURCES, type TokenWeights } from '../../src/extract/content/model/model.ts';
 
 /** A token that fewer sites use says something about them, not about pages. */
 const LEAST_SITES = 8;

@@ -1,5 +1,5 @@
 // Gradient boosting with symmetric trees on a logistic loss, for tables that fit into memory.
-import { type Forest, logistic } from '../../src/extract/content/model/forest.ts';
+import { type Forest, logistic } from '../../src/extract/content/model/model.ts';
 
 export interface Table {
   /** The values of all rows, row after row. */

@@ -11,8 +11,13 @@ import { CONTEXT_FEATURES, contextFeatures } from '../../src/extract/content/fea
 import type { ContentEvidence } from '../../src/extract/content/features/evidence.ts';
 import { gatherEvidence } from '../../src/extract/content/features/evidence.ts';
 import { PAGE_FEATURES, pageFeatures } from '../../src/extract/content/features/page-features.ts';
-import { evaluate, type Forest, PAGE_TYPES, typeChances } from '../../src/extract/content/model/forest.ts';
-import type { ContentModel } from '../../src/extract/content/model/model.ts';
+import {
+  type ContentModel,
+  evaluate,
+  type Forest,
+  PAGE_TYPES,
+  typeChances,
+} from '../../src/extract/content/model/model.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
 import { fitTokens, readVocabulary, type TokenPage } from './fit-tokens.ts';
 import { drawByWeight, growForest, seeded, type Table } from './grow-forest.ts';

@@ -5,8 +5,7 @@ import { asScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error
 import { describeFailure } from './failure.ts';
 import { applyDefaults } from './flags/option-defaults.ts';
 import { HELP_STYLE } from './output/help.ts';
-import { hasColours, screenOf } from './output/screen.ts';
-import { outputWritten } from './output/standard-output.ts';
+import { hasColours, outputWritten, screenOf } from './output/screen.ts';
 import type { DefineCommand, Shell } from './shell/shell.ts';
 
 interface CommandEntry {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { PortableRow, StoreSnapshot, TableShape } from '../../core/ports/store-copy.ts';
-import { type BackupHead, writeBackup } from './write-backup.ts';
+import { type BackupHead, writeBackup } from './backup-file.ts';
 
 export const bodyOf = (text: string) => {
   const bytes = Buffer.from(text);

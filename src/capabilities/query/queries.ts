@@ -1,11 +1,17 @@
 import type { QueryFieldType } from '../../core/model/query-fields.ts';
-import { isOfColumns, type PlanColumn, type QueryPlan, type RowPlace } from '../../core/model/query-plan.ts';
+import {
+  columnPartOf,
+  isOfColumns,
+  type PlanColumn,
+  type QueryPlan,
+  type RowPlace,
+} from '../../core/model/query-plan.ts';
 import type { QueryScope, QueryStore } from '../../core/ports/query-store.ts';
-import { type EvaluatedRow, positionOf } from './evaluate.ts';
+import { type EvaluatedRow, positionOf, tooLarge } from './evaluate.ts';
 import { parseQuery, type QueryRequest, withDefaults } from './parse-query.ts';
 import { writeCursor } from './query-cursor.ts';
-import { type ScanLimits, scanPages } from './scan-pages.ts';
-import { createScanThreads } from './scan-threads.ts';
+import { createScanThreads, type ScanThreads, tooLong } from './scan-threads.ts';
+import { columnsOf } from './source-rows.ts';
 import { createTurns } from './turns.ts';
 
 /** Typed queries over what an account has stored. */
@@ -24,13 +30,16 @@ export interface QueryResult {
   readonly isTruncated: boolean;
 }
 
-export interface QueriesOptions {
+interface QueriesOptions {
   readonly limits?: ScanLimits;
 }
 
 const DEFAULT_LIMITS: ScanLimits = { pages: 20_000, limitMs: 10_000 };
 /** At the same time in this process: of all accounts, and of one. */
 const [MOST_RUNNING, MOST_OF_ACCOUNT] = [2, 1];
+
+const PAGES_AT_ONCE = 250;
+const BYTES_AT_ONCE = 8_388_608;
 
 export function createQueries(store: QueryStore, options: QueriesOptions = {}): Queries {
   const { limits = DEFAULT_LIMITS } = options;
@@ -84,4 +93,71 @@ function itemOf(values: readonly unknown[], { columns }: QueryPlan): Readonly<Re
       return [column.as, isTime ? new Date(value).toISOString() : value];
     }),
   );
+}
+
+interface ScanLimits {
+  /** Pages whose records one query may unpack. */
+  readonly pages: number;
+  readonly limitMs: number;
+}
+
+interface ScanResult {
+  readonly rows: readonly EvaluatedRow[];
+  /** Where to go on when the pages of one query were used up before its rows; null when they were not. */
+  readonly next: RowPlace | null;
+}
+
+interface ScanParts {
+  readonly store: Pick<QueryStore, 'scanRecords'>;
+  readonly threads: ScanThreads;
+  readonly limits: ScanLimits;
+}
+
+/**
+ * Answers a plan from the records of pages. Conditions on columns are left to the database, which gives the pages in
+ * batches; a thread unpacks them and applies the rest.
+ */
+async function scanPages(
+  { store, threads, limits }: ScanParts,
+  scope: QueryScope,
+  plan: QueryPlan,
+): Promise<ScanResult> {
+  const endsAt = performance.now() + limits.limitMs;
+  const thread = threads.take();
+  // Rows of an ordered or grouped answer may come from any page.
+  const isStreamed = !plan.isGrouped && plan.order.length === 0;
+  const start = isStreamed ? plan.after : null;
+  let from = start === null ? null : { job: start.row[0], page: start.row[1], isIncluded: true };
+  let looked = 0;
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      const leftMs = endsAt - performance.now();
+      if (leftMs <= 0) throw tooLong();
+      const pages = await store.scanRecords({
+        scope,
+        where: columnPartOf(plan.where),
+        columns: columnsOf(plan.source),
+        from,
+        limit: Math.min(PAGES_AT_ONCE, limits.pages - looked),
+        maxBytes: BYTES_AT_ONCE,
+        limitMs: Math.ceil(leftMs),
+      });
+      looked += pages.length;
+      const last = pages.at(-1);
+      if (last !== undefined) from = { job: last.job, page: last.page, isIncluded: false };
+      const isUsedUp = last !== undefined && looked >= limits.pages;
+      if (isUsedUp && !isStreamed) throw tooLarge(`the records of more than ${limits.pages} pages`);
+      const isLast = last === undefined || isUsedUp;
+      const answer = await thread.ask({ ...(isFirst ? { plan } : {}), pages, isLast }, endsAt);
+      if (answer.kind === 'done') {
+        const isShort = isUsedUp && answer.rows.length < plan.limit;
+        return {
+          rows: answer.rows,
+          next: isShort ? [last.job, last.page, Number.MAX_SAFE_INTEGER] : null,
+        };
+      }
+    }
+  } finally {
+    thread.release();
+  }
 }

@@ -13,8 +13,7 @@ import type { BackendFlags } from '../backend/open-backend.ts';
 import { duration, listOf, wholeNumber } from '../flags/flag-values.ts';
 import { withPlaceFlags } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { type Screen, screenOf } from '../output/screen.ts';
-import { outputWritten } from '../output/standard-output.ts';
+import { outputWritten, type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 

@@ -30,8 +30,7 @@ import { portNumber } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { recordStart, type ToldSecret, tellSecret } from '../folders/start-records.ts';
 import { helpBelow } from '../output/help.ts';
-import { logFormatOf } from '../output/screen.ts';
-import { outputWritten } from '../output/standard-output.ts';
+import { logFormatOf, outputWritten } from '../output/screen.ts';
 import { closeWithin, watchFaults, watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 

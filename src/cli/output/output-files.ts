@@ -20,7 +20,7 @@ import type { Blobs } from '../../core/ports/blobs.ts';
 import { defined } from '../../lib/defined.ts';
 import type { Shell } from '../shell/shell.ts';
 import { cannotWrite } from './notes.ts';
-import { outputWritten } from './standard-output.ts';
+import { outputWritten } from './screen.ts';
 
 /** Gathered before they are written: a write per page would be a system call per page. */
 const CHUNK_CHARS = 65_536;

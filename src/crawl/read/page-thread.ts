@@ -17,20 +17,20 @@ import { BoundedMap } from '../../lib/bounded-map.ts';
 import { ownBuffer, releaseBytes } from '../../lib/own-memory.ts';
 import { routeOf } from '../frontier/routes.ts';
 import { compileRules, type JobRules } from './find-tasks.ts';
-import { highHeapUse } from './heap-watch.ts';
 import type { PageReading, ReadOptions, ReadRequest } from './page-reading.ts';
 import type { FeedFacts } from './read-feed.ts';
 import { type DecodedBody, decodeBody, readPageTask } from './read-page.ts';
 import { readSitemapTask } from './read-sitemap-task.ts';
 import { keepRendering } from './rendered-page.ts';
-import type {
-  HeapReport,
-  HeapUse,
-  HoldReason,
-  HoldReport,
-  ReadAnswer,
-  ReadCall,
-  ThreadData,
+import {
+  type HeapReport,
+  type HeapUse,
+  type HoldReason,
+  type HoldReport,
+  highHeapUse,
+  type ReadAnswer,
+  type ReadCall,
+  type ThreadData,
 } from './thread-messages.ts';
 import { unreadPage } from './unread-page.ts';
 

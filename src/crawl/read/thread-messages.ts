@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { ErrorCode } from '../../core/errors/registry.ts';
 import type { Incarnation, JobSeq } from '../../core/model/ids.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
@@ -22,7 +23,7 @@ export type ReadAnswer =
   | { readonly id: number; readonly code: ErrorCode | null; readonly message: string };
 
 /** Epoch milliseconds, by the clock of the machine. */
-export interface ThreadTimes {
+interface ThreadTimes {
   readonly begunAt: number;
   readonly readAt: number;
   /** When the body and the other blobs of the page were stored. */
@@ -54,4 +55,17 @@ export interface ThreadData<T> {
   readonly given: T;
   /** One number, shared: the id of the call being read. When the thread is lost, that page is to blame. */
   readonly reading: Int32Array<SharedArrayBuffer>;
+}
+
+/** What is left beyond this share must do for the next page, and a large one takes hundreds of megabytes. */
+const MOST_SHARE = 1 / 2;
+
+/**
+ * Looks at the heap of the thread that calls it, between two pages. Returns its use where that is so high that the next
+ * page might exhaust the heap and end the thread; else null. Garbage counts as used: V8 collects it long before, except
+ * after a page of some megabytes, and then a new thread is no dearer than a collection.
+ */
+export function highHeapUse(): HeapUse | null {
+  const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
+  return usedBytes > limitBytes * MOST_SHARE ? { usedBytes, limitBytes } : null;
 }

@@ -1,11 +1,11 @@
 import { hash as digest, randomBytes } from 'node:crypto';
 import { Pool } from 'pg';
 import { isPooledUrl } from '../../core/config/place-urls.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
 import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/page-record.ts';
 import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../core/ports/blobs.ts';
-import { databaseError } from './database-error.ts';
 
 /** Either the URL of a database, or a pool of connections to it, which stays its owner's to close. */
 export type BlobsPostgresOptions = {
@@ -30,6 +30,15 @@ const NEVER_OLD_MS = 1_000_000_000_000_000;
 
 /** Ages are by the clock of the database, which all processes share. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
+/** Codes by SQLSTATE; any other error may pass by itself. */
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  '28000': 'STORE_REFUSED',
+  '28P01': 'STORE_REFUSED',
+  '3D000': 'STORE_REFUSED',
+  '42501': 'STORE_REFUSED',
+  '53100': 'DISK_FULL',
+};
 
 /**
  * An existing blob is written again where it differs, which can only be damage, or where it is old: `at` then
@@ -173,4 +182,18 @@ function openPool(url: string): Pool {
   // An idle connection that breaks is ignored: the next query opens another.
   pool.on('error', () => {});
   return pool;
+}
+
+/** Gives a failed query the code that says what to do about it. The driver's own text stays in the cause. */
+function databaseError(error: unknown): ScrapifieError {
+  const name =
+    error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+  const code = CODES[name ?? ''] ?? 'STORE_UNAVAILABLE';
+  const said =
+    code === 'DISK_FULL'
+      ? 'No space is left in the database for bodies'
+      : code === 'STORE_REFUSED'
+        ? 'The database does not let us keep bodies in it'
+        : 'The database did not answer about a body';
+  return new ScrapifieError(code, `${said} (${name ?? 'no answer'}).`, { cause: error });
 }

@@ -5,13 +5,11 @@ import { decideBlocks } from './decide/decide-blocks.ts';
 import { type ContentFacts, contentFacts, wordsIn } from './facts/content-facts.ts';
 import { type Block, type Blocks, countWords } from './features/blocks.ts';
 import type { ElementFlags } from './features/element-flags.ts';
-import { gatherEvidence } from './features/evidence.ts';
+import { gatherEvidence, type PageSignals } from './features/evidence.ts';
 import { pageFeatures } from './features/page-features.ts';
 import type { PageShape } from './features/page-shape.ts';
-import type { PageSignals } from './features/page-signals.ts';
 import { HINT_BITS } from './features/word-lists.ts';
-import { PAGE_TYPES, type PageType, typeChances } from './model/forest.ts';
-import { type ContentModel, model } from './model/model.ts';
+import { type ContentModel, model, PAGE_TYPES, type PageType, typeChances } from './model/model.ts';
 import { type RenderedContent, renderContent } from './render/render-content.ts';
 
 /** The main content of a page, without navigation, banners, related links and the like. */

@@ -1,4 +1,4 @@
-import { baseOf } from '../content/render/content-attributes.ts';
+import { baseOf } from '../content/render/content-nodes.ts';
 import { markupOf } from '../full/page-parts.ts';
 import { HtmlScanner } from '../html/scanner.ts';
 import { Budget } from '../rules/budget.ts';

@@ -1,7 +1,7 @@
 import { escapeText } from 'entities/escape';
 import type { PartOptions } from '../../core/model/extraction.ts';
 import { extractContent, type PageContent } from '../content/extract-content.ts';
-import { baseOf } from '../content/render/content-attributes.ts';
+import { baseOf } from '../content/render/content-nodes.ts';
 import { TAG, TAG_FLAGS, VOID } from '../html/names.ts';
 import { HtmlScanner } from '../html/scanner.ts';
 import type { Budget } from '../rules/budget.ts';

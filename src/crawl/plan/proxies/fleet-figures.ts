@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { PROXY_TIERS, type ProxyTier } from '../../../core/model/proxy.ts';
 import type { ProviderGroup } from './pool-members.ts';
-import { type HealthRules, isHealthy, type ProviderBreaker } from './proxy-health.ts';
-import type { ProxyFigures, RequestTally } from './request-tally.ts';
+import {
+  type HealthRules,
+  isHealthy,
+  type ProviderBreaker,
+  type ProxyFigures,
+  type RequestTally,
+} from './proxy-health.ts';
 
 export interface PoolFigures {
   readonly proxies: readonly (ProxyFigures & {

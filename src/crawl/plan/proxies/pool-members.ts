@@ -1,7 +1,12 @@
 import type { ProxyEndpoint } from '../../../core/model/proxy.ts';
 import { exitCredentials, type ProxyProvider } from './proxy-config.ts';
-import { CLOSED_PROVIDER, NEW_PROXY, type ProviderBreaker, type ProxyHealth } from './proxy-health.ts';
-import { RequestTally } from './request-tally.ts';
+import {
+  CLOSED_PROVIDER,
+  NEW_PROXY,
+  type ProviderBreaker,
+  type ProxyHealth,
+  RequestTally,
+} from './proxy-health.ts';
 
 /** One proxy of a list, or one exit of a gateway. */
 export interface PoolMember {

@@ -21,9 +21,10 @@ import {
   onEnd,
   onPass,
   opensAgainAt,
+  type RequestEnd,
+  RequestTally,
   restored,
 } from './proxy-health.ts';
-import { type RequestEnd, RequestTally } from './request-tally.ts';
 
 export interface ProxyQuery {
   /** The host that is to be fetched. */

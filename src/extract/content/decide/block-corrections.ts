@@ -3,7 +3,7 @@ import { ELEMENT_FLAG } from '../features/element-flags.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
 import { isProse } from '../features/page-shape.ts';
 import { HINT_BITS, type TextTopic, TOPIC_NAMES } from '../features/word-lists.ts';
-import { logistic, PAGE_TYPES } from '../model/forest.ts';
+import { logistic, PAGE_TYPES } from '../model/model.ts';
 
 const DOCUMENTATION = PAGE_TYPES.indexOf('documentation');
 const DOCUMENTATION_CHANCE = 0.4;

@@ -1,5 +1,5 @@
 import type { Block } from '../features/blocks.ts';
-import { logistic } from '../model/forest.ts';
+import { logistic } from '../model/model.ts';
 
 /** Pages repeat whole texts, once for each screen width. Shorter repeats may be intended … */
 const REPEAT_WORDS = 8;

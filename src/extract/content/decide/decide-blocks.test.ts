@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../tree/tree-builder.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
 import { gatherEvidence } from '../features/evidence.ts';
-import { PAGE_TYPES, type PageType } from '../model/forest.ts';
+import { PAGE_TYPES, type PageType } from '../model/model.ts';
 import {
   favourDocumentationBody,
   keepSectionHeadings,

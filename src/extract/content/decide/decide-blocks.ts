@@ -9,8 +9,7 @@ import { ELEMENT_FLAG } from '../features/element-flags.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
 import { pageFeatures } from '../features/page-features.ts';
 import { HINT_BITS } from '../features/word-lists.ts';
-import { evaluate, logistic, typeChances } from '../model/forest.ts';
-import type { ContentModel } from '../model/model.ts';
+import { type ContentModel, evaluate, logistic, typeChances } from '../model/model.ts';
 import {
   favourDocumentationBody,
   isOnlyActions,

@@ -1,9 +1,8 @@
 import { type Block, headingLevel, squeeze } from '../features/blocks.ts';
 import { ELEMENT_FLAG } from '../features/element-flags.ts';
-import type { ContentEvidence } from '../features/evidence.ts';
-import type { PageSignals } from '../features/page-signals.ts';
+import type { ContentEvidence, PageSignals } from '../features/evidence.ts';
 import { HINT_BITS, TOPIC_NAMES } from '../features/word-lists.ts';
-import { PAGE_TYPES } from '../model/forest.ts';
+import { PAGE_TYPES } from '../model/model.ts';
 import type { Structure } from './structures.ts';
 import { blocksWithin, isOther } from './whole-structures.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../tree/tree-builder.ts';
 import { gatherEvidence } from '../features/evidence.ts';
-import type { PageType } from '../model/forest.ts';
+import type { PageType } from '../model/model.ts';
 import { contentFacts } from './content-facts.ts';
 
 const PROSE =

@@ -1,8 +1,7 @@
 import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { type Block, countWords, headingLevel } from '../features/blocks.ts';
-import type { ContentEvidence } from '../features/evidence.ts';
-import type { TypedObject } from '../features/page-signals.ts';
+import type { ContentEvidence, TypedObject } from '../features/evidence.ts';
 import { blockAt, type FactSources, isText, SECONDARY_HINTS } from './content-head.ts';
 import { cleanName, isPersonName, isSiteName, joinNames } from './person-name.ts';
 

@@ -1,8 +1,7 @@
 import { collapse } from '../../html/page-text.ts';
 import { countWords, headingLevel, squeeze } from '../features/blocks.ts';
-import type { ContentEvidence } from '../features/evidence.ts';
-import type { TypedObject } from '../features/page-signals.ts';
-import type { PageType } from '../model/forest.ts';
+import type { ContentEvidence, TypedObject } from '../features/evidence.ts';
+import type { PageType } from '../model/model.ts';
 import { contentAuthor } from './content-author.ts';
 import { contentDates } from './content-dates.ts';
 import { type FactSources, findHead, ownElements, worksOf } from './content-head.ts';

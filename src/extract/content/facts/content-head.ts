@@ -2,11 +2,10 @@ import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { type Block, headingLevel } from '../features/blocks.ts';
 import { ELEMENT_FLAG } from '../features/element-flags.ts';
-import type { ContentEvidence } from '../features/evidence.ts';
+import type { ContentEvidence, TypedObject } from '../features/evidence.ts';
 import { isProse } from '../features/page-shape.ts';
-import type { TypedObject } from '../features/page-signals.ts';
 import { HINT_BITS } from '../features/word-lists.ts';
-import type { PageType } from '../model/forest.ts';
+import type { PageType } from '../model/model.ts';
 import type { Site } from './person-name.ts';
 
 /** The blocks around the title, where pages state author and date. Indices into the list of blocks. */

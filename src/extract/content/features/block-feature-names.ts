@@ -1,4 +1,4 @@
-import { PAGE_TYPES } from '../model/forest.ts';
+import { PAGE_TYPES } from '../model/model.ts';
 import { ELEMENT_FLAG_NAMES } from './element-flags.ts';
 import { HINT_NAMES, TOPIC_NAMES } from './word-lists.ts';
 

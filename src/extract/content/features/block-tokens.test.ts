@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../tree/tree-builder.ts';
-import { packTokens, readTokens } from '../model/forest.ts';
+import { packTokens, readTokens } from '../model/model.ts';
 import { tokenScores, visitTokens } from './block-tokens.ts';
 import type { ContentEvidence } from './evidence.ts';
 import { gatherEvidence } from './evidence.ts';

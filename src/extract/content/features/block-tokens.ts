@@ -1,6 +1,6 @@
 import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
-import type { TokenWeights } from '../model/forest.ts';
+import type { TokenWeights } from '../model/model.ts';
 import { type Block, headingLevel } from './blocks.ts';
 import type { ContentEvidence } from './evidence.ts';
 

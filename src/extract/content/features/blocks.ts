@@ -1,6 +1,6 @@
 import { BLOCK, hashName, TAG, TAG_FLAGS } from '../../html/names.ts';
 import { type PageTree, RAW_TEXT, TEXT } from '../../tree/page-tree.ts';
-import type { PageSignals } from './page-signals.ts';
+import type { PageSignals } from './evidence.ts';
 import { isSmallWord, TOPIC_NAMES, topicsOf } from './word-lists.ts';
 
 /** Pages with more blocks are cut. */

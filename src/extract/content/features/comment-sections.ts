@@ -1,6 +1,6 @@
 import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
-import { PAGE_TYPES } from '../model/forest.ts';
+import { PAGE_TYPES } from '../model/model.ts';
 import type { Block } from './blocks.ts';
 import type { ContentEvidence } from './evidence.ts';
 import { isProse } from './page-shape.ts';

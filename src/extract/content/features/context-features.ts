@@ -1,4 +1,4 @@
-import { logistic } from '../model/forest.ts';
+import { logistic } from '../model/model.ts';
 import { type Block, headingLevel } from './blocks.ts';
 import type { ContentEvidence } from './evidence.ts';
 

@@ -1,5 +1,5 @@
 import { urlPart } from '../../../lib/url-part.ts';
-import { KIND, type NodeKind } from './content-kinds.ts';
+import { KIND, type NodeKind } from './content-nodes.ts';
 
 /** A token of running text. Open and close tokens nest, and markup never includes white space at its edges. */
 export type InlineToken =

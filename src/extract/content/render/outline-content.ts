@@ -2,8 +2,7 @@ import type { BaseUrl } from '../../html/base-url.ts';
 import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { isApart } from '../features/blocks.ts';
-import { altOf, codeLanguage, imageOf, linkOf } from './content-attributes.ts';
-import { isBlockKind, KIND, type NodeKind } from './content-kinds.ts';
+import { altOf, codeLanguage, imageOf, isBlockKind, KIND, linkOf, type NodeKind } from './content-nodes.ts';
 import { InlineRun, type InlineToken } from './markdown-inline.ts';
 import { type Cell, type ContentVisitor, dataTables, tableGrid, walkContent } from './walk-content.ts';
 

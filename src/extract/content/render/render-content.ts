@@ -1,7 +1,6 @@
 import { escapeAttribute, escapeText } from 'entities/escape';
 import type { PageTree } from '../../tree/page-tree.ts';
-import { baseOf } from './content-attributes.ts';
-import { KIND, type NodeKind } from './content-kinds.ts';
+import { baseOf, KIND, type NodeKind } from './content-nodes.ts';
 import { type InlineToken, plainText } from './markdown-inline.ts';
 import { MarkdownSink } from './markdown-sink.ts';
 import { type ContentSink, outlineContent } from './outline-content.ts';

@@ -1,7 +1,7 @@
 import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { SILENT } from '../features/blocks.ts';
-import { KIND, kindOf, type NodeKind } from './content-kinds.ts';
+import { KIND, kindOf, type NodeKind } from './content-nodes.ts';
 import type { InlineToken } from './markdown-inline.ts';
 
 const SHADOW_ROOT = hashName('shadowrootmode');

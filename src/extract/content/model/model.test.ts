@@ -5,8 +5,7 @@ import { BLOCK_FEATURE_NAMES, BLOCK_FEATURES } from '../features/block-feature-n
 import type { Block } from '../features/blocks.ts';
 import { CONTEXT_FEATURES } from '../features/context-features.ts';
 import { PAGE_FEATURES } from '../features/page-features.ts';
-import { evaluate, type Forest, PAGE_TYPES, packForests, readForests } from './forest.ts';
-import { model } from './model.ts';
+import { evaluate, type Forest, model, PAGE_TYPES, packForests, readForests } from './model.ts';
 
 const SMALL: Forest = {
   depth: 2,

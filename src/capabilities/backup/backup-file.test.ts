@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { contentOfBackup, verifyBackup } from './backup-file.ts';
 import { PartWriter } from './backup-parts.ts';
-import { contentOfBackup, verifyBackup } from './read-backup.ts';
 import { BODIES, bodyOf, HEAD, smallBackup } from './snapshot.fixture.ts';
 import { encodeRow, TableDigest } from './table-digest.ts';
 
