@@ -9,7 +9,12 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
-const ENTRIES = ['library/index.d.ts', 'plugins/index.d.ts'].map((path) => join(dist, path));
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+};
+const entries = Object.values(manifest.exports).flatMap((entry) =>
+  typeof entry === 'string' ? [] : [join(root, entry.types)],
+);
 
 execFileSync('sh', [join(root, 'scripts/dashboard.sh')], { stdio: 'inherit' });
 rmSync(dist, { recursive: true, force: true });
@@ -22,7 +27,7 @@ for (const path of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
   if (path.endsWith('.sql')) cpSync(join(source, path), join(dist, path));
 }
 
-const reached = new Set(ENTRIES);
+const reached = new Set(entries);
 for (const file of reached) {
   for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
     /(?:from|import\()\s*["'](\.[^"']+)\.[jt]s["']/g,

@@ -52,8 +52,8 @@ const NO_SELF_FENCING: readonly Replacement[] = [
 const OLD_LEASE_CLOCK: readonly Replacement[] = [
   {
     file: 'src/wiring/open-store.ts',
-    from: 'poolSize: databasePool, onError }',
-    to: "poolSize: databasePool, onError, now: () => Date.now() + Number(Reflect.get(globalThis, 'storeAheadMs') ?? 0) }",
+    from: 'poolSize: databasePool,\n          onError,',
+    to: "poolSize: databasePool,\n          onError, now: () => Date.now() + Number(Reflect.get(globalThis, 'storeAheadMs') ?? 0),",
   },
   {
     file: 'src/drivers/store-postgres/postgres-store.ts',
