@@ -1,8 +1,9 @@
-import { type AuditEntry, NO_HASH } from '../../core/model/audit-chain.ts';
+import type { AuditEntry } from '../../core/model/audit-chain.ts';
 import type { AuditStore } from '../../core/ports/audit-store.ts';
-import { auditOf, cursorOf, sliceOf } from '../store-rows/rows.ts';
+import { auditViewStore } from '../store-sql/audit-views.ts';
 import type { PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
+import { postgresMethods } from './sql-methods.ts';
 
 /** Entries of one statement. It holds the head of the chain for as long as it takes. */
 const MOST_ENTRIES = 500;
@@ -32,6 +33,8 @@ export function createPostgresAuditStore(database: PostgresDatabase): AuditStore
   }
 
   return {
+    ...postgresMethods(auditViewStore, database),
+
     async audit(entries) {
       const written: Promise<void>[] = [];
       for (const entry of entries) {
@@ -40,32 +43,6 @@ export function createPostgresAuditStore(database: PostgresDatabase): AuditStore
         if (written.at(-1) !== next.written) written.push(next.written);
       }
       await Promise.all(written);
-    },
-
-    async listAudit({ action, actor, target, since, until, order = 'newest', cursor, limit }) {
-      const [compare, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC'];
-      const rows = await database.query(
-        `SELECT * FROM audit_log
-         WHERE ($1::text IS NULL OR action = $1) AND ($2::text IS NULL OR actor = $2)
-           AND ($3::text IS NULL OR target = $3) AND ($4::bigint IS NULL OR at >= $4)
-           AND ($5::bigint IS NULL OR at < $5) AND seq ${compare} $6
-         ORDER BY seq ${direction} LIMIT $7`,
-        [
-          action ?? null,
-          actor ?? null,
-          target ?? null,
-          since ?? null,
-          until ?? null,
-          cursorOf(cursor, order === 'newest' ? Number.MAX_SAFE_INTEGER : 0),
-          limit + 1,
-        ],
-      );
-      return sliceOf(rows, limit, 'seq', auditOf);
-    },
-
-    async auditHead() {
-      const [row] = await database.query('SELECT seq, hash FROM audit_head');
-      return row === undefined ? { seq: 0, hash: NO_HASH } : { seq: Number(row.seq), hash: String(row.hash) };
     },
   };
 }

@@ -1,16 +1,14 @@
 import { eventCursorOf, eventPlaceOf } from '../../core/model/event-types.ts';
-import { EVENTS_PER_LOOK, type EventStore } from '../../core/ports/event-store.ts';
-import {
-  EVENT_PAGE_COLUMNS,
-  eventPageOf,
-  eventPageSummaryOf,
-  eventPlaceFromRow,
-  recentEventsOf,
-} from '../store-rows/event-rows.ts';
+import type { EventStore } from '../../core/ports/event-store.ts';
+import { eventPageOf, eventPlaceFromRow } from '../store-rows/event-rows.ts';
+import type { EventViewStore } from '../store-sql/event-views.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
-export function createPostgresEventStore(database: PostgresDatabase): EventStore {
+/** How the log is written and followed; the rest of the port is shared with the other database. */
+type EventLogStore = Omit<EventStore, keyof EventViewStore>;
+
+export function createPostgresEventStore(database: PostgresDatabase): EventLogStore {
   return {
     async listEvents({ accountId, jobId, after, limit }) {
       const place = after === null ? null : eventPlaceOf(after);
@@ -41,18 +39,6 @@ export function createPostgresEventStore(database: PostgresDatabase): EventStore
       );
     },
 
-    async listRecentEvents({ accountId, before, limit }) {
-      const place = before === null ? null : eventPlaceOf(before);
-      const most = Number.MAX_SAFE_INTEGER;
-      // An event about pages is read without its data, since only its place is needed.
-      const rows = await database.query(
-        `SELECT era, tx, seq, type, account_id, job_id, at, CASE WHEN type = 'pages.committed' THEN '{}' ELSE data END AS data
-         FROM events WHERE account_id = $1 AND (era, tx, seq) < ($2, $3, $4) ORDER BY era DESC, tx DESC, seq DESC LIMIT $5`,
-        [accountId, place?.era ?? most, place?.tx ?? most, place?.seq ?? most, EVENTS_PER_LOOK],
-      );
-      return recentEventsOf(rows, limit);
-    },
-
     async eventHead() {
       const [row] = await database.query('SELECT event_era() AS era, settled_tx() AS tx, 0 AS seq');
       return eventCursorOf(eventPlaceFromRow(row ?? {}));
@@ -77,15 +63,6 @@ export function createPostgresEventStore(database: PostgresDatabase): EventStore
           ),
         ],
       );
-    },
-
-    async listEventPages(jobId, pageSeqs) {
-      const rows = await database.query(
-        `SELECT ${EVENT_PAGE_COLUMNS} FROM pages
-         WHERE seq = ANY ($1::bigint[]) AND job_seq = (SELECT seq FROM jobs WHERE id = $2) ORDER BY seq`,
-        [pageSeqs, jobId],
-      );
-      return rows.map(eventPageSummaryOf);
     },
 
     async deleteEvents({ before, through, limit }) {

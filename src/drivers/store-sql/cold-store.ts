@@ -17,6 +17,7 @@ import { accountDeletionStore } from './account-deletion.ts';
 import { accountStore } from './accounts.ts';
 import { answerStore } from './answers.ts';
 import { type DeliveryStore, deliveryStore } from './deliveries.ts';
+import { type EventViewStore, eventViewStore } from './event-views.ts';
 import { exportStore } from './exports.ts';
 import { keyStore } from './keys.ts';
 import { lakeStore } from './lake.ts';
@@ -41,6 +42,7 @@ export interface ColdStore
     AccountRecordStore,
     AnswerStore,
     DeliveryStore,
+    EventViewStore,
     ExportStore,
     KeyStore,
     LakeStore,
@@ -63,6 +65,7 @@ export const coldStore: Methods<ColdStore> = {
   ...accountStore,
   ...answerStore,
   ...deliveryStore,
+  ...eventViewStore,
   ...exportStore,
   ...keyStore,
   ...lakeStore,

@@ -53,9 +53,6 @@ export const eitherText = ({ sqlite, postgres }: { sqlite: string; postgres: str
 export const NOTHING = raw('');
 export const NULL = raw('NULL');
 
-/** The part, where it is needed. */
-export const when = (isNeeded: boolean, part: Sql): Sql => (isNeeded ? part : NOTHING);
-
 /** The part that is made with the value, where there is one. */
 export const given = <T>(value: T | undefined, part: (value: T) => Sql): Sql =>
   value === undefined ? NOTHING : part(value);

@@ -1,23 +1,19 @@
-import { type AuditHead, auditHash, NO_HASH } from '../../core/model/audit-chain.ts';
+import { auditHash } from '../../core/model/audit-chain.ts';
 import type { AuditStore } from '../../core/ports/audit-store.ts';
-import { auditOf, cursorOf, sliceOf } from '../store-rows/rows.ts';
+import { auditViewStore } from '../store-sql/audit-views.ts';
 import type { SqliteDatabase } from './database.ts';
+import { sqliteMethods } from './sql-methods.ts';
 import type { Synchronous } from './synchronous.ts';
 
-const SELECTED = `FROM audit_log
-  WHERE action = coalesce(?, action) AND actor = coalesce(?, actor) AND target = coalesce(?, target)
-    AND at >= coalesce(?, at) AND at < coalesce(?, at + 1)`;
-
 export function createSqliteAuditStore(database: SqliteDatabase): Synchronous<AuditStore> {
-  function auditHead(): AuditHead {
-    const row = database.get('SELECT seq, hash FROM audit_head');
-    return row === undefined ? { seq: 0, hash: NO_HASH } : { seq: Number(row.seq), hash: String(row.hash) };
-  }
+  const views = sqliteMethods(auditViewStore, database, () => 0);
 
   return {
+    ...views,
+
     audit(entries) {
       if (entries.length === 0) return;
-      let head = auditHead();
+      let head = views.auditHead();
       for (const { details, ...given } of entries) {
         const entry = {
           at: given.at,
@@ -44,21 +40,6 @@ export function createSqliteAuditStore(database: SqliteDatabase): Synchronous<Au
       }
       database.run('UPDATE audit_head SET seq = ?, hash = ?', head.seq, head.hash);
     },
-
-    listAudit({ action, actor, target, since, until, order = 'newest', cursor, limit }) {
-      const conditions = [action, actor, target, since, until].map((each) => each ?? null);
-      const rows = database.all(
-        order === 'newest'
-          ? `SELECT * ${SELECTED} AND seq < ? ORDER BY seq DESC LIMIT ?`
-          : `SELECT * ${SELECTED} AND seq > ? ORDER BY seq LIMIT ?`,
-        ...conditions,
-        cursorOf(cursor, order === 'newest' ? Number.MAX_SAFE_INTEGER : 0),
-        limit + 1,
-      );
-      return sliceOf(rows, limit, 'seq', auditOf);
-    },
-
-    auditHead,
   };
 }
 

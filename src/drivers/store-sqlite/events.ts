@@ -1,20 +1,18 @@
 import { comparePlaces, eventCursorOf, eventPlaceOf } from '../../core/model/event-types.ts';
-import { EVENTS_PER_LOOK, type EventStore } from '../../core/ports/event-store.ts';
-import {
-  EVENT_PAGE_COLUMNS,
-  eventPageOf,
-  eventPageSummaryOf,
-  eventPlaceFromRow,
-  recentEventsOf,
-} from '../store-rows/event-rows.ts';
+import type { EventStore } from '../../core/ports/event-store.ts';
+import { eventPageOf, eventPlaceFromRow } from '../store-rows/event-rows.ts';
+import type { EventViewStore } from '../store-sql/event-views.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeEvent } from './event-log.ts';
 import type { Synchronous } from './synchronous.ts';
 
+/** How the log is written and followed; the rest of the port is shared with the other database. */
+type EventLogStore = Omit<EventStore, keyof EventViewStore>;
+
 export function createSqliteEventStore(
   database: SqliteDatabase,
   clock: () => number,
-): Synchronous<EventStore> {
+): Synchronous<EventLogStore> {
   const log = (): SqliteRow => database.get('SELECT * FROM event_log') ?? {};
 
   return {
@@ -34,18 +32,6 @@ export function createSqliteEventStore(
       return eventPageOf(rows, place, log());
     },
 
-    listRecentEvents({ accountId, before, limit }) {
-      const place = before === null ? null : eventPlaceOf(before);
-      const most = Number.MAX_SAFE_INTEGER;
-      // An event about pages is read without its data, since only its place is needed.
-      const rows = database.all(
-        `SELECT era, tx, seq, type, account_id, job_id, at, CASE WHEN type = 'pages.committed' THEN '{}' ELSE data END AS data
-         FROM events WHERE account_id = ? AND (era, tx, seq) < (?, ?, ?) ORDER BY era DESC, tx DESC, seq DESC LIMIT ?`,
-        ...[accountId, place?.era ?? most, place?.tx ?? most, place?.seq ?? most, EVENTS_PER_LOOK],
-      );
-      return recentEventsOf(rows, limit);
-    },
-
     eventHead() {
       const { era, last_seq: seq } = log();
       return eventCursorOf({ era: Number(era), tx: 0, seq: Number(seq) });
@@ -53,16 +39,6 @@ export function createSqliteEventStore(
 
     appendEvents(events) {
       for (const event of events) writeEvent(database, event, clock());
-    },
-
-    listEventPages(jobId, pageSeqs) {
-      const rows = database.all(
-        `SELECT ${EVENT_PAGE_COLUMNS} FROM pages WHERE seq IN (SELECT value FROM json_each(?))
-           AND job_seq = (SELECT seq FROM jobs WHERE id = ?) ORDER BY seq`,
-        JSON.stringify(pageSeqs),
-        jobId,
-      );
-      return rows.map(eventPageSummaryOf);
     },
 
     deleteEvents({ before, through, limit }) {
