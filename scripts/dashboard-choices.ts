@@ -4,14 +4,17 @@ import {
   pageOption,
   storedPlace,
 } from '../src/capabilities/jobs/page-options.ts';
-import { eventsTo } from '../src/core/model/event-types.ts';
+import { eventSpec, eventsTo } from '../src/core/model/event-types.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_TYPES,
   exportFormatSpec,
   exportTypeSpec,
 } from '../src/core/model/export-registry.ts';
+import { JOB_STATUSES } from '../src/core/model/job.ts';
+import { JOB_KINDS, traitsOfKind } from '../src/core/model/job-kinds.ts';
 import { REASON_NAMES, reasonSpec } from '../src/core/model/reasons.ts';
+import { WEBHOOK_FORMATS } from '../src/core/ports/webhook-store.ts';
 import { VALUE_TYPES } from '../src/extract/rules/rule-schema.ts';
 
 /** The lists that forms of the dashboard offer, from the registries of the program: the text of dashboard/src/api/choices.ts. */
@@ -21,6 +24,10 @@ export function dashboardChoices(): string {
     constant('EXPORT_TYPES', 'What an export can hold.', exportTypes()),
     constant('EXPORT_FORMATS', 'How an export can be written, and from what.', exportFormats()),
     constant('STREAM_EVENTS', 'What a stream of live events tells of.', eventsTo('stream')),
+    constant('JOB_KINDS', 'The kinds of jobs.', jobKinds()),
+    constant('JOB_STATUSES', 'How far a job is, and how it ended.', JOB_STATUSES),
+    constant('WEBHOOK_EVENTS', 'What a webhook can be told of.', webhookEvents()),
+    constant('WEBHOOK_FORMATS', 'How the deliveries of a webhook are written.', WEBHOOK_FORMATS),
     constant('BUDGET_REASONS', 'Which limits of its own can end a job.', budgetReasons()),
     constant('VALUE_TYPES', 'What a value that a rule finds can be read as.', VALUE_TYPES),
     constant('PAGE_OPTION_FIELDS', 'How forms ask for the options of a page.', optionFields()),
@@ -33,6 +40,19 @@ export function dashboardChoices(): string {
     .join('\n\n')
     .concat('\n');
 }
+
+const jobKinds = () =>
+  JOB_KINDS.map((value) => {
+    const { label, isListOfUrls } = traitsOfKind(value);
+    return { value, label, isListOfUrls };
+  });
+
+/** The words of the registry, without its links. */
+const webhookEvents = () =>
+  eventsTo('webhook').map((value) => {
+    const about = (eventSpec(value)?.when ?? '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+    return { value, about: `${about.charAt(0).toUpperCase()}${about.slice(1)}.` };
+  });
 
 const budgetReasons = () => REASON_NAMES.filter((name) => reasonSpec(name).budget !== undefined);
 

@@ -47,6 +47,54 @@ export const STREAM_EVENTS = [
   "webhook.disabled",
 ] as const;
 
+/** The kinds of jobs. */
+export const JOB_KINDS = [
+  {"value":"scrape","label":"Scrape","isListOfUrls":false},
+  {"value":"batch","label":"Batch","isListOfUrls":false},
+  {"value":"crawl","label":"Crawl","isListOfUrls":false},
+  {"value":"map","label":"Map","isListOfUrls":true},
+] as const;
+
+/** How far a job is, and how it ended. */
+export const JOB_STATUSES = [
+  "queued",
+  "running",
+  "completed",
+  "partially_completed",
+  "failed",
+  "cancelled",
+] as const;
+
+/** What a webhook can be told of. */
+export const WEBHOOK_EVENTS = [
+  {"value":"job.started","about":"Its first URL is worked on."},
+  {"value":"job.completed","about":"The job has ended, after its last pages."},
+  {"value":"job.partially_completed","about":"The job has ended, and pages failed."},
+  {"value":"job.failed","about":"The job has failed."},
+  {"value":"job.cancelled","about":"The job has ended because it was cancelled."},
+  {"value":"page.done","about":"A page is stored; one event for each."},
+  {"value":"page.failed","about":"A page has failed for good; one event for each."},
+  {"value":"page.changed","about":"A page of a monitor has changed."},
+  {"value":"monitor.changed","about":"A check found changes; one event for all pages of the check."},
+  {"value":"monitor.failed","about":"A check found pages that cannot be checked."},
+  {"value":"monitor.recovered","about":"A check found that pages work again."},
+  {"value":"schedule.missed","about":"A tick of a schedule did not run."},
+  {"value":"export.ready","about":"An export was written."},
+  {"value":"export.failed","about":"An export was given up."},
+  {"value":"account.low_credits","about":"The account fell below its threshold of credits."},
+  {"value":"webhook.disabled","about":"Another webhook of the account was disabled."},
+] as const;
+
+/** How the deliveries of a webhook are written. */
+export const WEBHOOK_FORMATS = [
+  "json",
+  "slack",
+  "discord",
+  "teams",
+  "ntfy",
+  "email",
+] as const;
+
 /** Which limits of its own can end a job. */
 export const BUDGET_REASONS = [
   "budget.pages",

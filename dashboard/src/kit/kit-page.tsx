@@ -1,5 +1,6 @@
 import { Bell } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { JOB_STATUSES } from '../api/choices.ts';
 import { Badge, HttpStatus, StatusBadge } from './badge.tsx';
 import { Button, IconButton } from './button.tsx';
 import { Chart } from './chart.tsx';
@@ -27,7 +28,6 @@ const Sample = ({ name, children }: { readonly name: string; readonly children: 
   </Card>
 );
 
-const STATUSES = ['queued', 'running', 'completed', 'partially_completed', 'failed', 'cancelled'];
 const HOURS = Array.from({ length: 24 }, (_, hour) => 1_760_000_000 + hour * 3600);
 
 /** Every owned component, once. Look here before you build another one. */
@@ -55,7 +55,7 @@ export function KitPage() {
           <IconButton icon={Bell} label="Notifications" />
         </Sample>
         <Sample name="Badge, StatusBadge, HttpStatus, Time">
-          {STATUSES.map((status) => (
+          {JOB_STATUSES.map((status) => (
             <StatusBadge key={status} status={status} />
           ))}
           <Badge tone="info">browser</Badge>
@@ -140,7 +140,7 @@ export function KitPage() {
         <Card title="Table" isFlush>
           <Table
             label="Sample"
-            rows={STATUSES}
+            rows={JOB_STATUSES}
             keyOf={(row) => row}
             columns={[
               { id: 'name', head: 'Name', cell: (row) => row, isWide: true },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { JOB_END_EVENTS } from '../../core/model/event-types.ts';
 import { type Export, type ExportSpec, formatProblem } from '../../core/model/export.ts';
 import type { AccountId, ExportId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
@@ -42,7 +43,7 @@ interface ExportsDeps {
 }
 
 /** A job that was cancelled has none: it is resumed, or of no use. */
-const ENDS: ReadonlySet<string> = new Set(['job.completed', 'job.partially_completed', 'job.failed']);
+const ENDS: ReadonlySet<string> = new Set(JOB_END_EVENTS.filter((type) => type !== 'job.cancelled'));
 
 export function createExports({ store, jobs, files, places, now }: ExportsDeps): Exports {
   const isId = (id: string): id is ExportId => /^exp_[0-9a-f-]{1,64}$/.test(id);

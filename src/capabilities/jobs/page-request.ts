@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { isDisguised } from '../../core/model/engine-traits.ts';
 import type { Format, PageOptions } from '../../core/model/job.ts';
+import type { JobKind, KindsWith } from '../../core/model/job-kinds.ts';
 import { keptOptions } from '../../core/model/page-option.ts';
 import { PLAIN_PAGE_OPTIONS } from '../../core/model/plain-options.ts';
 import { deviceFieldsGiven } from './device-fields.ts';
@@ -13,9 +14,9 @@ import { ageMsOf } from './retention-fields.ts';
 /** Types whose pages load parts of themselves when they come into sight. */
 const SCROLLED_TYPES: ReadonlySet<string> = new Set(['job_posting', 'linkedin_profile']);
 
-type FieldsOf<Kind extends 'scrape' | 'map'> = z.output<z.ZodObject<PageFields<Kind>>>;
+type FieldsOf<Kind extends JobKind> = z.output<z.ZodObject<PageFields<Kind>>>;
 /** The fields of any request: those that a map does not have may be missing. */
-export type PageRequest = FieldsOf<'map'> & Partial<FieldsOf<'scrape'>>;
+export type PageRequest = FieldsOf<KindsWith<{ isListOfUrls: true }>> & Partial<FieldsOf<'scrape'>>;
 
 /** Refuses what contradicts itself, by the name of the field that is one too many. */
 export function checkPage(given: PageRequest, context: z.core.$RefinementCtx): void {

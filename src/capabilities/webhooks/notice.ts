@@ -1,4 +1,4 @@
-import { eventSpec } from '../../core/model/event-types.ts';
+import { eventSpec, type JOB_END_EVENTS } from '../../core/model/event-types.ts';
 import type { DeliveryEvent, WEBHOOK_FORMATS } from '../../core/ports/webhook-store.ts';
 import { type EventContents, jobLinks, monitorLinks, type PublicOrigin } from './message.ts';
 
@@ -12,13 +12,14 @@ export interface Notice {
   readonly at: number;
 }
 
+type Told = 'job.started' | (typeof JOB_END_EVENTS)[number];
 const ENDS: Readonly<Record<string, string>> = {
   'job.started': 'has started',
   'job.completed': 'is completed',
   'job.partially_completed': 'is completed in part',
   'job.failed': 'has failed',
   'job.cancelled': 'was cancelled',
-};
+} satisfies Readonly<Record<Told, string>>;
 const MOST_TITLE = 150;
 const MOST_TEXT = 1_000;
 const MOST_LINE = 300;

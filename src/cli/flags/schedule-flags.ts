@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ScheduleRequest } from '../../capabilities/schedules/schedule-request.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { SCHEDULED_KINDS } from '../../core/model/job-kinds.ts';
+import { SCHEDULED_KINDS, type ScheduledKind, traitsOfKind } from '../../core/model/job-kinds.ts';
 import { CATCH_UPS, OVERLAPS } from '../../core/model/schedule.ts';
 import type { Shell } from '../shell/shell.ts';
 import { duration, wholeNumber } from './flag-values.ts';
@@ -20,7 +20,7 @@ export interface TimeFlags {
 export interface RuleFlags extends TimeFlags {
   readonly name?: string;
   readonly file?: string;
-  readonly kind?: string;
+  readonly kind?: ScheduledKind;
   readonly maxPages?: number;
   readonly maxDepth?: number;
   readonly jitter?: number;
@@ -125,13 +125,14 @@ function requireTimes({ cron, every }: RuleFields): void {
 function jobOf(urls: readonly string[], { kind: asked, maxPages, maxDepth }: RuleFlags): object {
   const kind = asked ?? (urls.length > 1 ? 'batch' : 'scrape');
   if (urls.length === 0) throw usageError(`--kind ${kind} needs a URL: give it after the name.`);
-  if (kind === 'scrape' && urls.length > 1) {
-    throw usageError('A scrape has one URL: use --kind batch for several.');
+  const traits = traitsOfKind(kind);
+  if (traits.hasOneUrl && urls.length > 1) {
+    throw usageError(`A ${kind} has one URL: use --kind batch for several.`);
   }
-  if (kind !== 'crawl' && (maxPages !== undefined || maxDepth !== undefined)) {
+  if (traits.follows === 'nothing' && (maxPages !== undefined || maxDepth !== undefined)) {
     throw usageError(`--max-pages and --max-depth are for crawls: add --kind crawl.`);
   }
-  return given({ kind, ...(kind === 'scrape' ? { url: urls[0] } : { urls }), maxPages, maxDepth });
+  return given({ kind, ...(traits.hasOneUrl ? { url: urls[0] } : { urls }), maxPages, maxDepth });
 }
 
 const usageError = (message: string) => new ScrapifieError('INVALID_USAGE', message);

@@ -17,6 +17,7 @@ import {
   take,
 } from '../../../test/contract/store/fixtures.ts';
 import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
+import { JOB_KINDS } from '../../core/model/job-kinds.ts';
 import { rankOf } from '../../core/model/turns.ts';
 import { createSqliteStore } from '../store-sqlite/sqlite-store.ts';
 import { openStores } from './open-stores.fixture.ts';
@@ -101,7 +102,7 @@ describe('the frontier', () => {
     const { schema } = await openStores(1);
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom('scrape' as const, 'batch' as const, 'crawl' as const, 'map' as const),
+        fc.constantFrom(...JOB_KINDS),
         fc.array(fc.nat(20_000_000), { minLength: 1, maxLength: 200 }),
         async (kind, sizes) => {
           const { rows } = await schema.query(

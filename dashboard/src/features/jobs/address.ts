@@ -1,17 +1,8 @@
-import type { Job, JobStatus } from '../../api/types.ts';
+import { JOB_KINDS, JOB_STATUSES } from '../../api/choices.ts';
+import type { JobStatus } from '../../api/types.ts';
 
-/** The keys of an object that has one for each word of the API: a word that is missing does not compile. */
-const wordsOf = <Word extends string>(words: Readonly<Record<Word, true>>) => Object.keys(words) as Word[];
-
-export const STATUSES = wordsOf<JobStatus>({
-  queued: true,
-  running: true,
-  completed: true,
-  partially_completed: true,
-  failed: true,
-  cancelled: true,
-});
-export const KINDS = wordsOf<Job['kind']>({ crawl: true, batch: true, map: true, scrape: true });
+export const STATUSES = JOB_STATUSES;
+export const KINDS = JOB_KINDS.map(({ value }) => value);
 export const PERIODS = ['hour', 'day', 'week', 'month'] as const;
 export const TABS = ['overview', 'pages', 'urls', 'tree', 'exports', 'compare', 'settings'] as const;
 

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { STREAM_EVENTS } from '../../api/choices.ts';
 import type { Job } from '../../api/types.ts';
 import { type LiveEvent, useLiveEvents } from '../../app/live-events.tsx';
 import { formatExact, plural, words } from '../../format/format.ts';
@@ -17,17 +18,8 @@ interface Entry {
 }
 
 const MOST_ENTRIES = 200;
-const JOB_TYPES = [
-  'job.created',
-  'job.started',
-  'job.stopping',
-  'job.resumed',
-  'job.completed',
-  'job.partially_completed',
-  'job.failed',
-  'job.cancelled',
-  'export.ready',
-  'export.failed',
+const JOB_TYPES: readonly string[] = [
+  ...STREAM_EVENTS.filter((type) => /^(?:job|export)\./.test(type)),
   'log',
 ];
 const clock = new Intl.DateTimeFormat(undefined, {

@@ -1,3 +1,4 @@
+import { JOB_KINDS } from '../../api/choices.ts';
 import type { Job } from '../../api/types.ts';
 import { CodeSamples } from '../../kit/code-samples.tsx';
 import { ExternalLink } from '../../kit/external-link.tsx';
@@ -10,6 +11,9 @@ import { cloneOf } from './job-request.ts';
 import styles from './settings.module.css';
 
 const MOST_SEEDS = 50;
+
+const isListOfUrls = ({ kind }: Job): boolean =>
+  JOB_KINDS.some((each) => each.value === kind && each.isListOfUrls);
 
 /** What the job was asked to do, with all defaults. */
 export const SettingsTab = ({ job }: { readonly job: Job }) => (
@@ -40,7 +44,7 @@ export const SettingsTab = ({ job }: { readonly job: Job }) => (
       </Card>
     </Stack>
     <Stack>
-      {job.kind !== 'map' && <RequestCode job={job} />}
+      {!isListOfUrls(job) && <RequestCode job={job} />}
       <Card title="Options" about="With all defaults; secrets are hidden.">
         <JsonTree name="options" value={job.options} />
       </Card>

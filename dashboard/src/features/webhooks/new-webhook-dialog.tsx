@@ -1,21 +1,9 @@
 import { useState } from 'react';
+import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from '../../api/choices.ts';
 import { api } from '../../api/client.ts';
 import { Checkbox, Field, Select, TextInput } from '../../kit/field.tsx';
 import { FormDialog, SecretDialog, useSubmit } from '../../kit/form-dialog.tsx';
 import styles from './webhooks.module.css';
-
-const FORMATS = ['json', 'slack', 'discord', 'teams', 'ntfy', 'email'] as const;
-const EVENTS = [
-  ['job.completed', 'A job has ended with all its pages'],
-  ['job.partially_completed', 'A job has ended; some pages failed'],
-  ['job.failed', 'A job has failed'],
-  ['monitor.changed', 'A monitor has found changes'],
-  ['monitor.failed', 'A monitor cannot check'],
-  ['export.ready', 'An export was written'],
-  ['export.failed', 'An export was given up'],
-  ['schedule.missed', 'A schedule could not run'],
-  ['account.low_credits', 'Credits run low'],
-] as const;
 
 export function NewWebhookDialog({
   isOpen,
@@ -25,7 +13,7 @@ export function NewWebhookDialog({
   readonly onClose: () => void;
 }) {
   const [url, setUrl] = useState('');
-  const [format, setFormat] = useState<(typeof FORMATS)[number]>('json');
+  const [format, setFormat] = useState<(typeof WEBHOOK_FORMATS)[number]>('json');
   const [events, setEvents] = useState<ReadonlySet<string>>(
     new Set(['job.completed', 'job.partially_completed', 'job.failed']),
   );
@@ -68,7 +56,7 @@ export function NewWebhookDialog({
     <FormDialog isOpen={isOpen} onClose={close} title="New webhook" action="Create webhook" submit={submit}>
       <Field label="Format">
         <Select value={format} onChange={(event) => setFormat(event.target.value as typeof format)}>
-          {FORMATS.map((name) => (
+          {WEBHOOK_FORMATS.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </Select>
@@ -85,7 +73,7 @@ export function NewWebhookDialog({
       </Field>
       <fieldset className={styles.events}>
         <legend>Events</legend>
-        {EVENTS.map(([name, about]) => (
+        {WEBHOOK_EVENTS.map(({ value: name, about }) => (
           <Checkbox
             key={name}
             label={<code>{name}</code>}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EXPORT_FORMATS, JOB_EXPORT_TYPES } from '../../../core/model/export-registry.ts';
+import { JOB_STATUSES } from '../../../core/model/job.ts';
 import { urlPart } from '../../../lib/url-part.ts';
 import { dataOf } from '../api-call.ts';
 import { LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../listing.ts';
@@ -32,9 +33,7 @@ export const jobList = tool({
   title: 'List jobs',
   description: 'Lists crawls, batches and other jobs, newest first.',
   input: z.object({
-    status: z
-      .enum(['queued', 'running', 'completed', 'partially_completed', 'failed', 'cancelled'])
-      .optional(),
+    status: z.enum(JOB_STATUSES).optional(),
     domain: z.string().max(255).optional(),
     maxTokens,
     cursor,
