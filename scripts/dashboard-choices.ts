@@ -14,6 +14,7 @@ import {
 import { JOB_STATUSES } from '../src/core/model/job.ts';
 import { JOB_KINDS, traitsOfKind } from '../src/core/model/job-kinds.ts';
 import { REASON_NAMES, reasonSpec } from '../src/core/model/reasons.ts';
+import { TASK_STATES } from '../src/core/model/task.ts';
 import { WEBHOOK_FORMATS } from '../src/core/ports/webhook-store.ts';
 import { VALUE_TYPES } from '../src/extract/rules/rule-schema.ts';
 
@@ -26,6 +27,7 @@ export function dashboardChoices(): string {
     constant('STREAM_EVENTS', 'What a stream of live events tells of.', eventsTo('stream')),
     constant('JOB_KINDS', 'The kinds of jobs.', jobKinds()),
     constant('JOB_STATUSES', 'How far a job is, and how it ended.', JOB_STATUSES),
+    constant('TASK_STATES', 'What became of a URL, or will.', TASK_STATES),
     constant('WEBHOOK_EVENTS', 'What a webhook can be told of.', webhookEvents()),
     constant('WEBHOOK_FORMATS', 'How the deliveries of a webhook are written.', WEBHOOK_FORMATS),
     constant('BUDGET_REASONS', 'Which limits of its own can end a job.', budgetReasons()),

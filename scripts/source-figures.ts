@@ -19,7 +19,15 @@ export const EXAMPLES = {
   'export format': 'xlsx',
   event: 'schedule.missed',
   'audit action': 'vault.rotate',
+  'job kind': 'map',
 } as const;
+/** Arrays have a method of the name of the kind, so that only texts and keys of objects name it. */
+const ONLY_STATED: ReadonlySet<string> = new Set([EXAMPLES['job kind']]);
+/** Where the name of the kind has another meaning: maps of types, of values, and the list of URLs that an estimate is given. */
+const OTHER_MEANINGS: Readonly<Record<string, RegExp>> = {
+  [EXAMPLES['job kind']]:
+    /^(?:scripts\/client-types\/|src\/extract\/rules\/|src\/http\/routes\/estimate\.ts$)/,
+};
 
 export interface LongFunction {
   readonly path: string;
@@ -67,7 +75,9 @@ export function measureSources(): SourceFigures {
   const words = written.map((source) => ({ path: source.path, words: wordsOf(source) }));
   const naming = Object.entries(EXAMPLES).map(([what, word]) => [
     what,
-    words.filter((each) => each.words.has(word)).map(({ path }) => path),
+    words
+      .filter(({ path, words: found }) => found.has(word) && OTHER_MEANINGS[word]?.test(path) !== true)
+      .map(({ path }) => path),
   ]);
   return {
     files: own.length,
@@ -93,8 +103,9 @@ const linesOf = (text: string): number => text.split('\n').length - 1;
 /** The names and the texts of a program, each as a whole: a word within a sentence is none. */
 function wordsOf({ path, text }: Source): ReadonlySet<string> {
   const words = new Set<string>();
-  for (const { type, name, value } of nodesOf(path, text)) {
-    if (type === 'Identifier' && typeof name === 'string') words.add(name);
+  for (const { type, name, value, key } of nodesOf(path, text)) {
+    if (type === 'Identifier' && typeof name === 'string' && !ONLY_STATED.has(name)) words.add(name);
+    if (type === 'Property' && key?.name !== undefined) words.add(key.name);
     if (type === 'Literal' && typeof value === 'string') words.add(value);
   }
   // This file names the examples to find the others.

@@ -3,7 +3,7 @@ import { NO_HASH } from '../../src/core/model/audit-chain.ts';
 import { CREDITS_EXHAUSTED } from '../../src/core/model/credits.ts';
 import { READER_OPTIONS } from '../../src/core/model/derived.ts';
 import { JOB_STATUSES } from '../../src/core/model/job.ts';
-import { JOB_KINDS } from '../../src/core/model/job-kinds.ts';
+import { JOB_KINDS, kindsWith } from '../../src/core/model/job-kinds.ts';
 import { RUN_STATUSES } from '../../src/core/model/schedule.ts';
 import { FOUND_BY, TASK_KINDS, TASK_STATES } from '../../src/core/model/task.ts';
 import { DELIVERY_STATES } from '../../src/core/ports/webhook-store.ts';
@@ -80,4 +80,10 @@ it('the functions of PostgreSQL have the numbers and reasons of the program', ()
     `(p_now / ${REST.stepMs} + p_host) % ${REST.steps} = 0`,
   ];
   expect(shared.filter((text) => !schema.includes(text))).toEqual([]);
+});
+
+it('the function of PostgreSQL that ranks tasks puts the urgent kinds of jobs first, and no other', () => {
+  const [, condition = ''] =
+    /FUNCTION rank_of\b[\s\S]*?CASE WHEN ([\s\S]*?) THEN 0/.exec(readSchema('store-postgres')) ?? [];
+  expect([...condition.matchAll(/'(\w+)'/g)].map(([, kind]) => kind)).toEqual(kindsWith({ isUrgent: true }));
 });

@@ -31,6 +31,7 @@ describe('the figures of the sources', () => {
   it.each([
     ['page option', 4],
     ['export format', 2],
+    ['job kind', 12],
   ] as const)('say that one more %s is edited in %d files at most', (what, most) => {
     const paths = figures.naming[what];
     expect(paths.length).toBeGreaterThan(0);

@@ -73,6 +73,45 @@ async function* writeTsv(table: Table): AsyncGenerator<Uint8Array> {
 export const writers = { tsv: writeTsv } satisfies TableWriters;
 `;
 
+/** The edits that CONTRIBUTING names for a job kind that the API and schedules start. */
+const KIND_ENTRY = `  probe: {
+    ...FETCHES_GIVEN,
+    label: 'Probe',
+    isSinglePage: false,
+    hasOneUrl: false,
+    isUrgent: true,
+    isAwaited: false,
+    isScheduled: true,
+    isAudited: true,
+  },
+`;
+const KIND_REQUEST = `export const probeRequestSchema = batchRequestSchema
+  .safeExtend({ urls: z.array(url).min(1).max(10).describe('The pages to look at.') })
+  .meta({ id: 'ProbeRequest' });
+
+`;
+const KIND_DRAFT = "  probe: (request, ...how) => ({ ...draftBatch(request, ...how), kind: 'probe' }),\n";
+const KIND_ROUTE = `import { probeRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { accountOf } from '../server/caller.ts';
+import type { App } from '../server/app.ts';
+import { answers, success } from '../server/envelope.ts';
+import { acceptedSchema, acceptedView } from '../../capabilities/views/job-view.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+export function addProbeRoutes(app: App, { jobs }: RouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/probe',
+    config: { access: 'jobs:write' },
+    schema: { tags: ['scrape'], summary: 'Look at a few pages', body: probeRequestSchema, response: answers({ 202: acceptedSchema }) },
+    async handler(request, reply) {
+      reply.code(202);
+      return success(acceptedView(await jobs.start({ kind: 'probe', request: request.body }, accountOf(request))));
+    },
+  });
+}
+`;
+
 const REQUESTS = [
   'ScrapeRequest',
   'BatchPageOptions',
@@ -91,6 +130,24 @@ beforeAll(async () => {
   await tree.insertBefore('src/core/model/export-registry.ts', '  xlsx: {\n', FORMAT_ENTRY);
   await tree.write('src/capabilities/exports/writers/tsv.ts', WRITER);
   for (const [file, mark, text] of COLUMN_EDITS) await tree.insertBefore(file, mark, text);
+  await tree.insertBefore('src/core/model/job-kinds.ts', "  map: {\n    label: 'Map'", KIND_ENTRY);
+  const requests = 'src/capabilities/jobs/job-request.ts';
+  await tree.insertBefore(requests, '/** What a request of each kind of job is. */', KIND_REQUEST);
+  await tree.insertBefore(requests, '  map: mapRequestSchema,', '  probe: probeRequestSchema,\n');
+  await tree.insertBefore('src/capabilities/jobs/drafts.ts', '  map: draftMap,', KIND_DRAFT);
+  await tree.write('src/http/routes/probe.ts', KIND_ROUTE);
+  const routes = 'src/http/api.ts';
+  await tree.insertBefore(
+    routes,
+    'import { addProxyRoutes }',
+    "import { addProbeRoutes } from './routes/probe.ts';\n",
+  );
+  await tree.insertBefore(routes, '  addExtractRoutes,', '  addProbeRoutes,\n');
+  await tree.insertBefore(
+    'src/http/routes/operation-ids.ts',
+    "  'POST /v1/extract'",
+    "  'POST /v1/probe': 'startProbe',\n",
+  );
   document = await tree.evaluate(PRINT_API);
 });
 afterAll(() => tree.remove());
@@ -223,6 +280,44 @@ it('one more option of a crawl comes from its flag, and cannot change when the c
   ]);
 });
 
+it('one more job kind is started by the API and by schedules, and is a filter of lists', async () => {
+  const { components, paths } = JSON.parse(document);
+  expect(paths['/v1/probe'].post.operationId).toBe('startProbe');
+  expect(components.schemas.Job.properties.kind.enum).toContain('probe');
+  expect(components.schemas.ScheduledProbe.properties.kind.const).toBe('probe');
+  expect(JSON.stringify(components.schemas.ScheduleRequest)).toContain('ScheduledProbe');
+  expect(components.schemas.ProbeRequest.properties.urls.maxItems).toBe(10);
+  expect(JSON.stringify(paths['/v1/jobs'].get.parameters)).toContain('"probe"');
+});
+
+it('one more job kind is drawn up, ranked and counted by its traits, and offered by the command line', async () => {
+  const found = await tree.evaluate(`
+    import { Command } from 'commander';
+    import { withRules } from './src/cli/flags/schedule-flags.ts';
+    import { draftOf } from './src/capabilities/jobs/drafts.ts';
+    import { JOB_REQUESTS } from './src/capabilities/jobs/job-request.ts';
+    import { FETCHING_GIVEN } from './src/core/model/job-kinds.ts';
+    import { rankOf } from './src/core/model/turns.ts';
+    import { createMetrics } from './src/core/observe/metrics.ts';
+    const request = JOB_REQUESTS.probe.parse({ urls: ['https://example.com/'] });
+    const { kind, tasks } = draftOf({ kind: 'probe', request }, () => false);
+    const command = new Command('create');
+    withRules(command);
+    console.log(JSON.stringify({
+      kind,
+      tasks: tasks.length,
+      rank: rankOf({ kind, size: 1 }, 5_000),
+      isGiven: FETCHING_GIVEN.includes('probe'),
+      help: command.helpInformation().replaceAll(/\\s+/g, ' '),
+      metrics: await createMetrics({ withProcess: false }).render(),
+    }));
+  `);
+  const { help, metrics, ...rest } = JSON.parse(found);
+  expect(rest).toEqual({ kind: 'probe', tasks: 1, rank: 0, isGiven: true });
+  expect(help).toContain('"crawl", "probe"');
+  expect(metrics).toContain('scrapifie_jobs_accepted_total{kind="probe"} 0');
+});
+
 it('one more format is one of the requests and answers of the API', async () => {
   const { components } = JSON.parse(document);
   for (const name of ['ExportRequest', 'Export']) {
@@ -258,4 +353,5 @@ it('one more entry is in the docs, and in the lists, the forms and the copies of
   expect(choices).toContain('"name":"referrer","stored":"referrer"');
   expect(await tree.read('docs/exports.md')).toMatch(/\| `tsv` +\| tables \| tabs between the cells/);
   expect(choices).toContain('"value":"tsv","label":"TSV"');
+  expect(choices).toContain('"value":"probe","label":"Probe"');
 });

@@ -65,6 +65,18 @@ export const JOB_STATUSES = [
   "cancelled",
 ] as const;
 
+/** What became of a URL, or will. */
+export const TASK_STATES = [
+  "ready",
+  "waiting",
+  "claimed",
+  "done",
+  "failed",
+  "skipped",
+  "denied",
+  "cancelled",
+] as const;
+
 /** What a webhook can be told of. */
 export const WEBHOOK_EVENTS = [
   {"value":"job.started","about":"Its first URL is worked on."},

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { EventCursor } from '../../core/model/event-types.ts';
+import { JOB_END_EVENTS } from '../../core/model/event-types.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { StoredEvent } from '../../core/ports/event-store.ts';
@@ -178,8 +179,7 @@ async function waitForEnd({ id, finishedAt }: Job, parts: LakeParts): Promise<vo
   }
 }
 
-const isEnd = ({ type }: StoredEvent): boolean =>
-  /^job\.(?:completed|partially_completed|failed|cancelled)$/.test(type);
+const isEnd = ({ type }: StoredEvent): boolean => JOB_END_EVENTS.some((end) => end === type);
 
 async function lastEvent(jobId: Job['id'], { store }: LakeParts): Promise<StoredEvent | null> {
   let after: EventCursor | null = null;

@@ -319,7 +319,7 @@ export const ledgerSchema = z
   .object({
     url: z.string(),
     kind: z.enum(['page', 'sitemap', 'site']),
-    state: z.enum(['ready', 'waiting', 'claimed', 'done', 'failed', 'skipped', 'denied', 'cancelled']),
+    state: z.enum(TASK_STATES),
     decision: z.enum(['pending', 'fetched', 'skipped', 'denied', 'failed', 'cancelled']),
     rule: z.string().nullable().describe('The rule that decided, e.g. `scope.exclude:/admin/`.'),
     message: z.string().nullable().optional().describe('The rule as a sentence.'),

@@ -99,7 +99,8 @@ export interface Consumer {
 /** `scrape-http` carries host slices. */
 export type QueueName = 'scrape-http';
 /** Single renders, from the owner of a host to a worker with a browser. */
-export type CallName = 'scrape-browser' | 'scrape-stealth';
+export const CALL_NAMES = ['scrape-browser', 'scrape-stealth'] as const;
+export type CallName = (typeof CALL_NAMES)[number];
 /**
  * `cleanup-jobs`: jobs whose time is over, and hosts with work that were not offered. `cleanup-blobs`: blobs that nothing
  * refers to. `run-schedules`: schedules that are due. `backups`: whether a backup is due. `lake`: compaction

@@ -1,4 +1,4 @@
-import type { CallName } from '../../core/ports/queue.ts';
+import { CALL_NAMES, type CallName } from '../../core/ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { type KeyTypes, redisScript } from '../redis-link/redis-script.ts';
 
@@ -36,8 +36,6 @@ if not since then
 end
 return { 0, math.max(0, since + ARGV[1] - now) }`);
 
-const CALLS: readonly CallName[] = ['scrape-browser', 'scrape-stealth'];
-
 export function createAnswerers(link: RedisLink, prefix: string, owner: string, beatMs: number): Answerers {
   const joined = new Map<CallName, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -72,7 +70,7 @@ export function createAnswerers(link: RedisLink, prefix: string, owner: string, 
       return { answerers, unsureForMs };
     },
     keyTypes: () =>
-      new Map([...CALLS.map((name) => [setOf(name), 'zset'] as const), [watched, 'string'] as const]),
+      new Map([...CALL_NAMES.map((name) => [setOf(name), 'zset'] as const), [watched, 'string'] as const]),
     close() {
       clearInterval(timer);
     },

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
+import { TASK_STATES } from '../../api/choices.ts';
 import type { QueryAt } from '../../api/types.ts';
 
 type RowsQuery = QueryAt<'/v1/jobs/{id}/rows', 'get'>;
@@ -17,16 +18,7 @@ export interface RowSearch {
   readonly order: 'asc' | 'desc';
 }
 
-export const STATES = [
-  'done',
-  'failed',
-  'skipped',
-  'denied',
-  'cancelled',
-  'ready',
-  'waiting',
-  'claimed',
-] as const;
+export const STATES = TASK_STATES;
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', '1xx', 'none'] as const;
 export const KINDS = ['page', 'sitemap', 'site', 'any'] as const;
 const ORDERS: readonly RowOrder[] = [
