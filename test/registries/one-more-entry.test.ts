@@ -64,7 +64,7 @@ const FORMAT_ENTRY = `  tsv: {
   },
 `;
 const WRITER = `
-import type { Table, TableWriters } from '../table/table.ts';
+import type { Table, TableWriters } from '../table.ts';
 
 async function* writeTsv(table: Table): AsyncGenerator<Uint8Array> {
   yield Buffer.from(table.columns.map(({ name }) => name).join('\\t'));
@@ -329,7 +329,7 @@ it('one more format is one of the requests and answers of the API', async () => 
 
 it('one more format is one of the choices of tools for language models, and is written', async () => {
   const found = await tree.evaluate(`
-    import { loadWriter } from './src/capabilities/exports/formats.ts';
+    import { loadWriter } from './src/capabilities/exports/write-export.ts';
     import { exportJob } from './src/http/mcp/tools/exports.ts';
     const { write } = await loadWriter('tsv');
     let written = '';
