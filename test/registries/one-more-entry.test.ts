@@ -330,7 +330,7 @@ it('one more format is one of the requests and answers of the API', async () => 
 it('one more format is one of the choices of tools for language models, and is written', async () => {
   const found = await tree.evaluate(`
     import { loadWriter } from './src/capabilities/exports/write-export.ts';
-    import { exportJob } from './src/http/mcp/tools/exports.ts';
+    import { exportJob } from './src/http/mcp/tools/jobs.ts';
     const { write } = await loadWriter('tsv');
     let written = '';
     for await (const bytes of write({ columns: [{ name: 'url' }, { name: 'price' }] })) written += bytes.toString();
