@@ -6,7 +6,7 @@ import type { Store } from '../../core/ports/store.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 
 /** What may be added to the work that waits: by all accounts together, and by accounts with limits. */
-interface AccountIntake {
+export interface AccountIntake {
   /**
    * Throws QUEUE_FULL when the account, or all together, would have more open URLs than they may, and STORAGE_LIMIT when
    * the account stores as much as it may; else counts the URLs in.

@@ -1,18 +1,13 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AccountId, HostKey, JobId, WebhookId } from '../../core/model/ids.ts';
-import type { Budgets, Job, JobOptions, NewJob, Pace, PageOptions } from '../../core/model/job.ts';
+import type { AccountId, HostKey, JobId } from '../../core/model/ids.ts';
+import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
 import { traitsOfKind } from '../../core/model/job-kinds.ts';
-import { rankOf } from '../../core/model/turns.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
-import type { Bus } from '../../core/ports/bus.ts';
-import type { Queue } from '../../core/ports/queue.ts';
-import type { CreatedJob, HostOffer, ListPage, Store } from '../../core/ports/store.ts';
+import type { ListPage } from '../../core/ports/store.ts';
 import { traceJobEnd } from '../../core/tracing/tracing.ts';
 import { expectsLogin } from '../../crawl/host/process/login-walls.ts';
 import { defined } from '../../lib/defined.ts';
-import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
-import { sealOptions } from '../sessions/job-secrets.ts';
-import type { Vault } from '../sessions/vault.ts';
+import { type AcceptanceDeps, createAcceptance, MAX_OFFERS } from './accept-job.ts';
 import { createAccountIntake } from './account-intake.ts';
 import { draftOf } from './drafts.ts';
 import { requireLedger } from './expired.ts';
@@ -22,38 +17,18 @@ import { createJobIds, isJobId } from './job-id.ts';
 import { type JobListQuery, listJobs } from './job-list.ts';
 import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
 import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
-import { inJobSpan } from './job-spans.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
 import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
 import { patienceFor } from './patience.ts';
 import { nothingToResume, resumeRefusal } from './resume-refusal.ts';
-import { startEntries } from './start-entries.ts';
 import { notReady, stoppedWaiting } from './unended-wait.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
-import type { JobWebhook } from './webhook-fields.ts';
 
-export interface JobsDeps {
-  readonly store: Store;
+export interface JobsDeps extends AcceptanceDeps {
   readonly blobs: Blobs;
-  readonly bus: Bus;
-  readonly queue: Pick<Queue, 'offer'>;
-  readonly now: () => number;
-  readonly random: () => number;
   readonly maxQueuedUrls: number;
   readonly consents: Consents;
-  /** Encrypts secrets in options before they are stored; null or left out: options are stored as they are. */
-  readonly vault?: Vault | null;
-  /** Why this installation cannot serve the request; null when it can, or when this process does not know. */
-  readonly refusalOf?: (page: PageOptions) => ScrapifieError | null;
-  /** Why no page can be stored at the moment: new work is refused with it; null when pages can be stored. */
-  readonly storageRefusal?: () => ScrapifieError | null;
-  /** Stores the webhook of a job and returns its id; left out: requests with a webhook are refused. */
-  readonly addWebhook?: (account: AccountId, job: JobId, webhook: JobWebhook) => Promise<WebhookId>;
-  /** The most microcredits that one attempt of the job may cost; left out: nothing is reserved. */
-  readonly reserveFor?: (options: JobOptions, hosts: readonly HostKey[]) => number;
-  /** Called with each new job before its hosts are offered; saves the worker a read of the store. */
-  readonly onAccepted?: (job: Job) => void;
 }
 
 /**
@@ -103,13 +78,11 @@ export interface Jobs {
   close(): void;
 }
 
-/** Offers made at once; hosts beyond are offered by the sweep of the store. */
-const MAX_OFFERS = 1_000;
-
 export function createJobs(deps: JobsDeps): Jobs {
-  const { store, bus, queue, now, consents } = deps;
+  const { store, bus, now, consents } = deps;
   const newId = createJobIds(now, deps.random);
   const intake = createAccountIntake(deps);
+  const { possible, requireAccess, requireRoom, accept, offer } = createAcceptance(deps, { newId, intake });
   /** Jobs with a waiting request that are being stored; each leaves with its request. */
   const accepting = new Set<JobId>();
   const waits = createJobWaits({
@@ -125,96 +98,6 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
   });
   const read = createJobReader(store, deps.blobs);
-
-  /** Before anything is stored: what cannot be done here is refused and not tried. */
-  function possible(draft: JobDraft): JobDraft {
-    const { page, routes = [] } = draft.options;
-    for (const asked of [page, ...routes.map((route) => ({ ...page, ...route.page }))]) {
-      const refusal = deps.refusalOf?.(asked) ?? null;
-      if (refusal !== null) throw refusal;
-    }
-    return draft;
-  }
-
-  /** After the commit only. A lost offer costs seconds: the sweep makes it again. */
-  function offer(offers: readonly HostOffer[]): void {
-    if (offers.length === 0) return;
-    const entries = offers.slice(0, MAX_OFFERS).map(({ key, rank }) => ({ id: key, rank }));
-    queue.offer('scrape-http', entries).catch(() => undefined);
-    bus.publish('host.ready', { hosts: offers.map((each) => each.key) });
-  }
-
-  /** Early, for the caller's sake; the attempt looks again, because sessions come and go. */
-  async function requireAccess(options: JobOptions, accountId: AccountId): Promise<void> {
-    const { session } = options.page;
-    if (session === null || !isLimited(options)) return;
-    const stored = await store.getSession(accountId, session);
-    if (stored !== null && stored.wish.credentials !== null) requireCredentialAccess(options);
-  }
-
-  /** Before the job: one without events harms nothing, and a job must not begin without its webhook. */
-  function addWebhook(account: AccountId, id: JobId, webhook: JobWebhook): Promise<WebhookId> {
-    if (deps.addWebhook !== undefined) return deps.addWebhook(account, id, webhook);
-    throw new ScrapifieError('UNSUPPORTED_OPTION', 'Only a server sends webhooks.');
-  }
-
-  function requireRoom(): void {
-    const full = deps.storageRefusal?.() ?? null;
-    if (full !== null) throw full;
-  }
-
-  const accept = (draft: JobDraft, accountId: AccountId, given: Given, isUnsynced = false) =>
-    inJobSpan(draft, given, (traced) => create(draft, accountId, traced, isUnsynced));
-
-  async function create(
-    draft: JobDraft,
-    accountId: AccountId,
-    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run, monitor, ...given }: Given,
-    isUnsynced: boolean,
-  ): Promise<CreatedJob> {
-    requireRoom();
-    const { kind, seeds, tasks, sources, usedConsents } = draft;
-    const page = fillBodyFrom === undefined ? draft.options.page : { ...draft.options.page, fillBodyFrom };
-    const options: JobOptions = {
-      ...draft.options,
-      page,
-      credentials,
-      ...(sources === undefined ? {} : { hasSources: true }),
-      ...defined({
-        shownAs: given.shownAs,
-        secretOrigins: given.secretOrigins,
-        traceParent: given.traceParent,
-      }),
-      ...(monitor === undefined ? {} : { monitorId: monitor.id, monitorRound: monitor.round }),
-      ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
-    };
-    await requireAccess(options, accountId);
-    await intake.admit(accountId, tasks.length);
-    // Before the job: it must not run without an audit entry of its actor and of the consents it uses.
-    const entries = startEntries(
-      { id, kind, accountId, seeds, urls: tasks.length, usedConsents, startedBy },
-      now(),
-    );
-    if (entries.length > 0) await store.audit(entries);
-    const hosts = new Set<HostKey>();
-    for (const task of tasks) hosts.add(task.hostKey);
-    const stored = sealOptions(options, deps.vault ?? null, { id, accountId });
-    const draftedJob: NewJob = {
-      id,
-      accountId,
-      kind,
-      options: stored,
-      seeds,
-      keyId: startedBy?.keyId ?? null,
-      reserveMicrocredits: deps.reserveFor?.(options, [...hosts]) ?? 0,
-      ...defined({ sources, run }),
-    };
-    const job = await store.createJob(draftedJob, tasks, { isUnsynced });
-    if (job.finishedAt === null) deps.onAccepted?.({ ...job, options });
-    const rank = rankOf({ kind, size: tasks.length }, job.createdAt);
-    offer([...hosts].map((key) => ({ key, rank })));
-    return job;
-  }
 
   /** The wait begins before the job exists, so its end cannot be missed and needs no look at the store. */
   async function acceptAndWait(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isPluginPart } from '../../core/config/plugin-part.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, DeliveryId, JobId, MonitorId, WebhookId } from '../../core/model/ids.ts';
-import type { ListPage, Store } from '../../core/ports/store.ts';
+import type { ListPage } from '../../core/ports/store.ts';
 import type {
   Delivery,
   DeliveryDetail,
@@ -11,33 +11,22 @@ import type {
   StoredWebhook,
   WebhookQuery,
 } from '../../core/ports/webhook-store.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
 import type { JobWebhook } from '../jobs/webhook-fields.ts';
 import type { NotifyRequest } from '../monitors/monitor-request.ts';
-import { boundSecrets } from '../sessions/secret-fields.ts';
 import type { Vault } from '../sessions/vault.ts';
-import type { Deliverers } from './deliverer.ts';
-import {
-  CONFIRM_EVENT,
-  countConfirmation,
-  isConfirmToken,
-  type MailRules,
-  newConfirmToken,
-  requireConfirmable,
-} from './mail-addresses.ts';
+import { applyPatch } from './apply-patch.ts';
+import { isConfirmToken } from './mail-addresses.ts';
 import { inField, notifyPlaces } from './notify-places.ts';
 import { newSecret } from './signature.ts';
 import { packWebhook, unpackWebhook, type WebhookData } from './webhook-data.ts';
 import {
-  mailAddressOf,
   type RotationRequest,
   readJobTarget,
-  readTarget,
   requireSecret,
   type WebhookPatch,
   type WebhookRequest,
-  type WebhookTarget,
 } from './webhook-request.ts';
+import { createWebhookTargets, type WebhookTargetsDeps } from './webhook-targets.ts';
 
 /** Where events are sent, by account. Every method throws NOT_FOUND for webhooks and deliveries of others. */
 export interface Webhooks {
@@ -95,14 +84,8 @@ export interface ChangedWebhook {
   readonly secret: string | null;
 }
 
-export interface WebhooksDeps {
-  readonly store: Store;
+export interface WebhooksDeps extends WebhookTargetsDeps {
   readonly vault: Vault | null;
-  readonly now: () => number;
-  /** Which e-mail addresses may be used; null where there is no server for e-mail. */
-  readonly mail: MailRules | null;
-  /** Channels of plug-ins; left out where they are not known, because another process sends. */
-  readonly deliverers?: Deliverers | undefined;
 }
 
 const MOST_TRIES = 10;
@@ -123,33 +106,8 @@ export const auditedWebhook = ({ format, events, target }: StoredWebhook) => ({
 export const webhookIdOfJob = (jobId: JobId): WebhookId => `wh_${jobId}` as WebhookId;
 
 export function createWebhooks({ store, vault, now, mail, deliverers }: WebhooksDeps): Webhooks {
-  function targetOf(request: Pick<WebhookRequest, 'url' | 'format'>) {
-    const target = readTarget(request.url, request.format, deliverers);
-    if (target.format === 'email' && mail === null) {
-      const message = 'Needs a server for e-mail: SCRAPIFIE_SMTP_URL and SCRAPIFIE_SMTP_FROM.';
-      throw invalidRequest([{ field: 'url', message }]);
-    }
-    return target;
-  }
-
-  /** The token of a new e-mail target that has to be confirmed; undefined for all others. */
-  function confirmationOf({ url, format }: Pick<WebhookTarget, 'url' | 'format'>): string | undefined {
-    if (mail === null || format !== 'email' || mail.isAllowed(mailAddressOf(url))) return undefined;
-    requireConfirmable(mail);
-    return newConfirmToken();
-  }
-
-  /** Sends the link. The webhook shows as disabled until it is opened. */
-  async function askToConfirm(webhook: StoredWebhook, data: WebhookData, id: DeliveryId): Promise<void> {
-    const { accountId: account } = webhook;
-    if ((await store.getDelivery(account, id)) !== null) return;
-    const address = mailAddressOf(data.url);
-    await countConfirmation(store, { account, webhook: webhook.id, address, delivery: id }, now());
-    const event = { id: randomUUID(), type: CONFIRM_EVENT, at: now(), jobId: null, data: {} };
-    const delivery = { id, webhookId: webhook.id, accountId: account, lane: event.id, event };
-    await store.disableWebhook(webhook.id, 'unconfirmed');
-    await store.addDelivery({ ...delivery, redeliveryOf: null });
-  }
+  const targets = createWebhookTargets({ store, now, mail, deliverers });
+  const { targetOf, confirmationOf, askToConfirm } = targets;
 
   async function get(account: AccountId, id: string): Promise<StoredWebhook> {
     const webhook = await store.getWebhook(account, id as WebhookId);
@@ -280,42 +238,10 @@ export function createWebhooks({ store, vault, now, mail, deliverers }: Webhooks
       let secret: string | null = null;
       let unconfirmed: WebhookData | null = null;
       const changed = await update(account, id, (webhook, data) => {
-        const isMoved = patch.url !== undefined || patch.format !== undefined;
-        const { url, format, shown } = isMoved
-          ? targetOf({ url: patch.url ?? data.url, format: patch.format ?? formatFor(patch.url, webhook) })
-          : { url: data.url, format: webhook.format, shown: webhook.target };
-        if (patch.url === undefined && format !== webhook.format && format === 'json') {
-          const message = 'Must be given: the address of a chat is not shown, and that of `json` is.';
-          throw invalidRequest([{ field: 'url', message }]);
-        }
-        const isElsewhere = format !== webhook.format || receiverOf(url) !== receiverOf(data.url);
-        if (patch.secret !== undefined && !isElsewhere) {
-          const message = 'Only with another origin of the URL or another format; use `rotate`.';
-          throw invalidRequest([{ field: 'secret', message }]);
-        }
-        if (isElsewhere && patch.headers === undefined && Object.keys(data.headers).length > 0) {
-          throw boundSecrets(['headers'], ['the new receiver'], 'headers');
-        }
-        const confirm = isElsewhere ? confirmationOf({ url, format }) : data.confirm;
-        if (patch.enabled === true && confirm !== undefined && !isElsewhere) {
-          const message = 'The address is not confirmed: open the link in the mail; `test` sends it again.';
-          throw new ScrapifieError('CONFLICT', message);
-        }
-        // The webhook of a job may have been made without one, and is not signed then.
-        const isSigned = data.secrets.length > 0 || patch.secret !== undefined;
-        secret = isElsewhere && isSigned ? fresh : null;
-        const next: WebhookData = {
-          url,
-          headers: patch.headers ?? data.headers,
-          secrets: secret === null ? data.secrets : [{ secret, until: null }],
-          ...(confirm && { confirm }),
-        };
-        unconfirmed = confirm !== undefined && isElsewhere ? next : null;
-        return {
-          webhook: { ...webhook, events: patch.events ?? webhook.events, format, target: shown },
-          data: next,
-          isEnabled: patch.enabled ?? (unconfirmed !== null || webhook.disabledAt === null),
-        };
+        const applied = applyPatch(webhook, data, patch, { ...targets, fresh });
+        secret = applied.secret;
+        unconfirmed = applied.isUnconfirmed ? applied.data : null;
+        return applied;
       });
       if (unconfirmed === null) return { webhook: changed, secret };
       await askToConfirm(changed, unconfirmed, newDeliveryId());
@@ -385,15 +311,3 @@ const confirmationId = (id: WebhookId): DeliveryId => `dl_confirm_${id}` as Deli
 
 export const newWebhookId = (): WebhookId => `wh_${randomUUID()}` as WebhookId;
 export const newDeliveryId = (): DeliveryId => `dl_${randomUUID()}` as DeliveryId;
-
-/** The receiver of the messages: the server behind a URL, or the one address of e-mail. */
-function receiverOf(url: string): string {
-  const { protocol, origin, href } = new URL(url);
-  return protocol === 'https:' || protocol === 'http:' ? origin : href;
-}
-
-/** The format of a webhook stays when its address changes, but for changes from and to e-mail. */
-function formatFor(url: string | undefined, webhook: StoredWebhook) {
-  const isMail = url?.toLowerCase().startsWith('mailto:') ?? webhook.format === 'email';
-  return isMail || webhook.format === 'email' ? undefined : webhook.format;
-}

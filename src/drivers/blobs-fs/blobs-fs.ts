@@ -1,16 +1,15 @@
 import { hash as digest, randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
-import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../core/model/page-record.ts';
+import { isContentHash } from '../../core/model/page-record.ts';
 import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../core/ports/blobs.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
-import { ImpossibleValue } from '../derived-file/derived-file.ts';
 import { createCompaction } from './compaction.ts';
 import { diskError } from './disk-error.ts';
+import { type Body, type DecodedFrames, Frames, newDecodedFrames } from './frames.ts';
 import { openPackIndex } from './pack-index.ts';
-import { type PackMember, type PackPosition, Packs } from './packs.ts';
+import { type PackPosition, Packs } from './packs.ts';
 
 export interface BlobsFsOptions {
   readonly dir: string;
@@ -34,14 +33,7 @@ export interface BlobsFs extends Blobs {
   usedBytes(): Promise<number>;
 }
 
-/** Bodies put together are compressed together up to this size: to read one, its whole frame is decoded. */
-const MOST_FRAME_BYTES = 524_288;
 const LISTED_AT_ONCE = 1_000;
-/** Frames that one put, and later reads, keep decoded: pages come again in about the order in which they were stored. */
-const MOST_DECODED_FRAMES = 8;
-/** Bodies of which is remembered that they are whole: 200 bytes each. */
-const MOST_SEALS = 10_000;
-
 /** A writer that put a body so long ago has synced its pack since. */
 const LATEST_SYNC_MS = 60_000;
 /** Packs of which is remembered when they were synced last. */
@@ -50,9 +42,6 @@ const MOST_SYNCED = 64;
 const SEARCH_PAUSE_MS = 10_000;
 /** The index is looked through when it does not know a body, which is an exception, at most this often. */
 const LOOK_PAUSE_MS = 600_000;
-
-/** Frames by their place in a pack; `bytes` is null where a frame is damaged. */
-type DecodedFrames = BoundedMap<string, { readonly bytes: Buffer | null }>;
 
 /**
  * Blobs in a folder: packs of compressed bodies and an index of where each lies. Its calls are synchronous, because
@@ -72,89 +61,23 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
   const { now = Date.now, reliedOnMs = RELIED_ON_MS, isFirst = false, onRebuilt = () => undefined } = options;
   const packs = guard(() => new Packs(dir));
   const index = guard(() => openPackIndex(packs, { now, isFirst, onRebuilt }));
-  /** By the hash of a body: where it was found whole, with the checksum of the bytes that were decoded. */
-  const sealsOfWhole = new BoundedMap<ContentHash, string>(MOST_SEALS);
-  /** Frames that were decoded last, with their checksums: bodies that are read one after the other were mostly put together. */
-  const framesRead: DecodedFrames = new BoundedMap(MOST_DECODED_FRAMES);
   const syncedAt = new BoundedMap<string, number>(MOST_SYNCED);
   let searchAgainAt = Number.NEGATIVE_INFINITY;
   let lookAgainAt = Number.NEGATIVE_INFINITY;
-  const compaction = createCompaction({ packs, index, bodyAt, storeAll, guard });
-
-  /** Writes bodies as one frame and points at them; all or none. */
-  function store(bodies: readonly Body[]): void {
-    if (bodies.length === 0) return;
-    let start = 0;
-    const members = bodies.map(({ key, bytes }) => {
-      const member = { key, start, size: bytes.length };
-      start += bytes.length;
-      return member;
-    });
-    const frame = encodeFrame(bodies.map(({ bytes }) => bytes));
-    // Twice: a compaction may have removed the pack that was being written.
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      const places = packs.append(members, frame, index.addPack);
-      const isPointed = places.every((place, at) => index.point((members[at] as PackMember).key, place));
-      if (isPointed) return;
-      packs.leave((places[0] as PackPosition).pack);
-    }
-    throw new ImpossibleValue('it forgets its packs');
-  }
+  const frames = new Frames(packs, index);
+  const compaction = createCompaction({ packs, index, frames, guard });
 
   /**
    * Whether the body is there whole; an old one is made young. A damaged one must be written again, so being there is
    * not enough.
    */
-  function isKept({ hash, bytes }: Blob, key: Buffer, frames: DecodedFrames): boolean {
+  function isKept({ hash, bytes }: Blob, key: Buffer, decoded: DecodedFrames): boolean {
     const place = index.find(key);
     if (place === null) return false;
     const isOld = now() - (index.stampOf(key) ?? 0) >= reliedOnMs;
-    const isWhole = place.size === bytes.length && isWholeAt(place, hash, frames);
+    const isWhole = place.size === bytes.length && frames.isWholeAt(place, hash, decoded);
     if (isOld || !isWhole) index.stamp(key, now());
     return isWhole;
-  }
-
-  /** Decodes a frame once to prove that the body is in it; later the checksum of the stored bytes is enough. */
-  function isWholeAt(place: PackPosition, hash: ContentHash, frames: DecodedFrames): boolean {
-    const stored = packs.read(place.pack, place.offset, place.length);
-    if (stored === null) return false;
-    const seal = `${place.pack} ${place.offset} ${place.start} ${crc32(stored)}`;
-    if (sealsOfWhole.get(hash) === seal) return true;
-    const frame = frames.getOrCreate(`${place.pack} ${place.offset}`, () => ({ bytes: decodeFrame(stored) }));
-    const isWhole = bodyOf(frame.bytes, place, hash) !== null;
-    if (isWhole) sealsOfWhole.set(hash, seal);
-    return isWhole;
-  }
-
-  function bodyAt(place: PackPosition, hash: ContentHash): Buffer | null {
-    const stored = packs.read(place.pack, place.offset, place.length);
-    if (stored === null) return null;
-    const seal = `${place.pack} ${place.offset} ${crc32(stored)}`;
-    let frame = framesRead.get(seal)?.bytes ?? null;
-    if (frame === null) {
-      frame = decodeFrame(stored);
-      // A frame of one body is given away with it.
-      if (frame === null || frame.length === place.size) return bodyOf(frame, place, hash);
-      framesRead.set(seal, { bytes: frame });
-    }
-    const body = bodyOf(frame, place, hash);
-    return body === null ? null : Buffer.from(new Uint8Array(body).buffer);
-  }
-
-  /** Stores the bodies in as few frames as their size allows. */
-  function storeAll(bodies: readonly Body[]): void {
-    let frame: Body[] = [];
-    let frameBytes = 0;
-    for (const body of bodies) {
-      if (frameBytes + body.bytes.length > MOST_FRAME_BYTES) {
-        store(frame);
-        frame = [];
-        frameBytes = 0;
-      }
-      frame.push(body);
-      frameBytes += body.bytes.length;
-    }
-    store(frame);
   }
 
   /** Returns the packs that hold these bodies and may not be synced yet. */
@@ -164,16 +87,16 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
       if (!isContentHash(hash)) throw new TypeError(`Not a content hash: ${hash}`);
     index.inOneGo(() => {
       const absent = new Map<string, Body>();
-      const frames: DecodedFrames = new BoundedMap(MOST_DECODED_FRAMES);
+      const decoded = newDecodedFrames();
       for (const blob of blobs) {
         const key = keyOf(blob.hash);
         if (absent.has(blob.hash)) continue;
         // Another writer may have put it a moment ago, and its pack is not synced either.
         const pack = packToSync(key);
-        if (!isKept(blob, key, frames)) absent.set(blob.hash, { key, bytes: blob.bytes });
+        if (!isKept(blob, key, decoded)) absent.set(blob.hash, { key, bytes: blob.bytes });
         else if (pack !== null) unsynced.add(pack);
       }
-      storeAll([...absent.values()]);
+      frames.storeAll([...absent.values()]);
       for (const { key } of absent.values()) {
         const pack = packToSync(key);
         if (pack !== null) unsynced.add(pack);
@@ -212,7 +135,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
     for (let look = 0; look < 2; look += 1) {
       const place = index.find(key) ?? (isMended() ? index.find(key) : null);
       if (place === null) return null;
-      const bytes = bodyAt(place, contentHash);
+      const bytes = frames.bodyAt(place, contentHash);
       if (bytes !== null) return bytes;
       if (look > 0) return searched(key, contentHash, place);
     }
@@ -227,7 +150,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
     if (performance.now() < searchAgainAt) return null;
     for (const pack of packs.names()) {
       for (const { key: found, place } of packs.scan(pack)) {
-        const bytes = found.equals(key) ? bodyAt(place, hash) : null;
+        const bytes = found.equals(key) ? frames.bodyAt(place, hash) : null;
         if (bytes === null) continue;
         index.point(key, place);
         return bytes;
@@ -310,14 +233,4 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
   };
 }
 
-interface Body {
-  readonly key: Buffer;
-  readonly bytes: Uint8Array;
-}
-
 const keyOf = (contentHash: string) => Buffer.from(contentHash, 'hex');
-
-function bodyOf(frame: Buffer | null, place: PackPosition, hash: ContentHash): Buffer | null {
-  const bytes = frame?.subarray(place.start, place.start + place.size) ?? null;
-  return bytes !== null && isBody(bytes, hash) ? bytes : null;
-}

@@ -1,14 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ContentHash } from '../../core/model/ids.ts';
+import type { Frames } from './frames.ts';
 import type { PackIndex } from './pack-index.ts';
-import type { PackPosition, Packs } from './packs.ts';
+import type { Packs } from './packs.ts';
 
 export interface CompactionParts {
   readonly packs: Packs;
   readonly index: PackIndex;
-  readonly bodyAt: (place: PackPosition, hash: ContentHash) => Buffer | null;
-  /** Writes bodies to this writer's pack and points at them there. */
-  readonly storeAll: (bodies: readonly { readonly key: Buffer; readonly bytes: Uint8Array }[]) => void;
+  readonly frames: Pick<Frames, 'bodyAt' | 'storeAll'>;
   /** Gives errors of the operating system their code. */
   readonly guard: <T>(work: () => T) => T;
 }
@@ -33,7 +32,7 @@ const LEFT_OVER_MS = 3_600_000;
  * when nothing points at it. A process that is killed in between leaves bodies in one place or the other, always pointed
  * at; readers that looked at the index before a move still have the old file, or look again.
  */
-export function createCompaction({ packs, index, bodyAt, storeAll, guard }: CompactionParts): Compaction {
+export function createCompaction({ packs, index, frames, guard }: CompactionParts): Compaction {
   /** How much a pack held when its file had this size, so that packs which do not change are read once. */
   const totals = new Map<string, { readonly fileBytes: number; readonly bodyBytes: number }>();
 
@@ -67,12 +66,13 @@ export function createCompaction({ packs, index, bodyAt, storeAll, guard }: Comp
     let movedBytes = 0;
     for (const { key, place } of live) {
       if (movedBytes > MOVED_BYTES_AT_ONCE) break;
-      const bytes = bodyAt(place, key.toString('hex') as ContentHash);
+      const bytes = frames.bodyAt(place, key.toString('hex') as ContentHash);
       if (bytes === null) index.forget(key, place);
       else moved.push({ key, bytes });
       movedBytes += place.size;
     }
-    storeAll(moved);
+    // To this writer's pack, and pointed at there.
+    frames.storeAll(moved);
     // The old place may have been safe for years; the new one must be before the old one goes.
     packs.sync();
     return false;

@@ -12,8 +12,8 @@ import {
 } from '../../core/model/call-message.ts';
 import type { CallName, CallOptions } from '../../core/ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
-import { redisScript } from '../redis-link/redis-script.ts';
 import type { Answerers } from './answerers.ts';
+import { type AskedCall, lookAfter, noWorker } from './asked-calls.ts';
 import type { JobQueue } from './bull-queue.ts';
 import { AFTERLIFE_MS, type CallJob, type CallKeys } from './call-state.ts';
 
@@ -32,47 +32,18 @@ export interface OutgoingCalls {
   close(): void;
 }
 
-interface Asked {
-  readonly id: string;
-  readonly name: CallName;
-  readonly rank: number;
-  readonly request: string;
-  readonly clock: CallClock;
-  readonly onQuestion: CallOptions['onQuestion'];
-  readonly startWithinMs: number | undefined;
-  /** By question, so that one that arrives again is answered the same. Bounded by MOST_QUESTIONS. */
-  readonly replies: Map<string, Promise<string>>;
-  isSent: boolean;
-  /** The job of the call was sent to Redis at least once, or that was tried: a worker may have begun the call. */
-  isAsked: boolean;
-  /** Consecutive checks that found the call answered or its job gone; the first may just have been too early. */
-  strayLooks: number;
-  settle(answer: string): void;
-  fail(error: ScrapifieError): void;
-}
-
 const LOOK_MS = 1_000;
 /** A worker that was seen is trusted to be there for this long. */
 const TRUST_MS = 1_000;
 const BLOCK_S = 2;
 const MOST_QUESTIONS = 100;
 
-/** Keys: for each call its state and its job. Returns the state, `lost` where a call asked for has no job. */
-const LOOK = redisScript(`
-local states = {}
-for i = 1, #KEYS, 2 do
-  local state = redis.call('GET', KEYS[i])
-  if state == 'asked' and redis.call('EXISTS', KEYS[i + 1]) == 0 then state = 'lost' end
-  states[#states + 1] = state or 'none'
-end
-return states`);
-
 export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCalls {
   const { link, keys, queueOf, answerers, lifeMs } = options;
   /** Not the name of the process: one started anew must not get answers to what the last one asked. */
   const caller = randomUUID();
   /** Owned by the callers: each leaves with its answer, its time limit or its signal. */
-  const asked = new Map<string, Asked>();
+  const asked = new Map<string, AskedCall>();
   const seenAt = new Map<CallName, number>();
   let calls = 0;
   let isClosed = false;
@@ -82,7 +53,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
   let receiver: ReturnType<RedisLink['patient']> | undefined;
 
   /** Sends the call when a worker answers calls of its name, and resolves to the answer. */
-  async function begin(call: Asked, answer: Promise<string>): Promise<string> {
+  async function begin(call: AskedCall, answer: Promise<string>): Promise<string> {
     if (!(await isAnswered(call))) throw noWorker(call.name);
     // The caller may have left in the meantime.
     if (!asked.has(call.id)) return answer;
@@ -97,7 +68,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
   }
 
   /** Takes the call back when no worker has begun it in time. Redis decides: the job of a call that was begun stays. */
-  function giveUpLater(call: Asked): void {
+  function giveUpLater(call: AskedCall): void {
     const { id, name, startWithinMs } = call;
     setTimeout(async () => {
       if (!asked.has(id)) return;
@@ -113,7 +84,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
   }
 
   /** Whether a worker answers calls of this name. Waits while that is uncertain. */
-  async function isAnswered({ id, name }: Asked): Promise<boolean> {
+  async function isAnswered({ id, name }: AskedCall): Promise<boolean> {
     for (;;) {
       if (performance.now() - (seenAt.get(name) ?? -TRUST_MS) < TRUST_MS) return true;
       const { answerers: known, unsureForMs } = await answerers.count(name);
@@ -127,7 +98,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
   }
 
   /** Heartbeat and state are written first, on the same connection: the worker that takes the job must find them. */
-  async function ask(call: Asked): Promise<void> {
+  async function ask(call: AskedCall): Promise<void> {
     const { id, name, rank, request, clock, onQuestion, isAsked: isRepeated } = call;
     call.isAsked = true;
     const timeoutMs = Math.ceil(Math.max(1, clock.remainingMs));
@@ -143,7 +114,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
   }
 
   async function reply(
-    call: Asked,
+    call: AskedCall,
     questionId: string,
     answerer: string | undefined,
     question: string,
@@ -167,12 +138,12 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
   }
 
   /** The clock stood still, but not that of Redis. */
-  function prolong(client: Redis, { id, clock }: Asked): Promise<unknown> {
+  function prolong(client: Redis, { id, clock }: AskedCall): Promise<unknown> {
     return client.pexpire(keys.state(id), Math.ceil(clock.remainingMs) + lifeMs);
   }
 
   /** The caller no longer waits: a worker that has begun is told to stop, and no other begins. */
-  function callOff({ id, name }: Asked): void {
+  function callOff({ id, name }: AskedCall): void {
     link
       .run((client) => client.set(keys.state(id), 'cancelled', 'PX', AFTERLIFE_MS))
       .then(() => queueOf(name).run((bull) => bull.remove(id)))
@@ -202,45 +173,12 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
     isReceiving = false;
   }
 
-  async function lookAfter(): Promise<void> {
-    const those = [...asked.values()].filter(({ isSent }) => isSent);
-    if (those.length === 0) return;
-    const names = those.flatMap(({ id, name }) => [keys.state(id), queueOf(name).key(id)]);
-    const [states] = (await link.run((client) =>
-      Promise.all([
-        LOOK.run(client, names, []),
-        client.set(keys.beat(caller), '1', 'PX', lifeMs),
-        ...those.filter(({ replies }) => replies.size > 0).map((each) => prolong(client, each)),
-      ]),
-    )) as [string[], ...unknown[]];
-    for (const [index, each] of those.entries()) {
-      const state = states[index];
-      each.strayLooks = state === 'asked' ? 0 : each.strayLooks + 1;
-      const isLost = state === 'none' || each.strayLooks > 1;
-      if (isLost && asked.has(each.id)) {
-        each.strayLooks = 0;
-        await ask(each);
-      }
-    }
-    for (const name of new Set(those.map((each) => each.name))) {
-      const { answerers: known, unsureForMs } = await answerers.count(name);
-      if (known > 0 || unsureForMs > 0) continue;
-      const ofName = those.filter((each) => each.name === name);
-      const begun = await Promise.all(ofName.map(isBegun));
-      for (const [index, each] of ofName.entries()) each.fail(noWorker(name, begun[index]));
-    }
-  }
-
-  /** Whether a worker has taken the call up: BullMQ notes the time in the job then. */
-  const isBegun = ({ id, name }: Asked): Promise<boolean> =>
-    link.run(async (client) => (await client.hexists(queueOf(name).key(id), 'processedOn')) === 1);
-
   function lookRegularly(): void {
     look ??= setInterval(() => {
       if (isLooking || asked.size === 0) return;
       isLooking = true;
       // While Redis is away there is nothing to see; the callers' own time limits hold.
-      lookAfter()
+      lookAfter(asked, { ...options, caller, ask, prolong })
         .catch(() => undefined)
         .finally(() => {
           isLooking = false;
@@ -255,7 +193,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
       if (signal?.aborted === true) throw cancelled();
       calls += 1;
       const { promise, resolve, reject } = Promise.withResolvers<string>();
-      const own: Asked = {
+      const own: AskedCall = {
         id: `${caller}-${calls}`,
         name,
         rank,
@@ -297,5 +235,3 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
 
 const closed = () => new ScrapifieError('QUEUE_UNAVAILABLE', 'The queue is closed.');
 const cancelled = () => new ScrapifieError('CANCELLED', 'The caller no longer waits for the answer.');
-const noWorker = (name: CallName, isBegun = false) =>
-  new ScrapifieError('NO_WORKER', `No worker answers ${name}.`, isBegun ? { details: { isBegun } } : {});

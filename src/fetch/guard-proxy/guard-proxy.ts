@@ -195,7 +195,7 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     const host = target.hostname.replace(/^\[|\]$/g, '');
     account.connect(host, Number(target.port) || 80).then(
       (server) => {
-        join(client, server, head, windowFor(account, hostAndPort(target)));
+        join(client, server, head, windowFor(account, hostAndPort(target), options.readWindow));
         listen(server, 'data', (chunk: Uint8Array) => measure(account, chunk.byteLength));
       },
       (error: unknown) => {
@@ -203,16 +203,6 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
         client.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n');
       },
     );
-  };
-
-  const windowFor = (account: Account, key: string): ReadWindow | null => {
-    if (options.readWindow === undefined) return null;
-    const known = account.windows.get(key);
-    if (known !== undefined) return known;
-    for (const [other, window] of account.windows) if (window.isIdle) account.windows.delete(other);
-    const window = createReadWindow(options.readWindow);
-    account.windows.set(key, window);
-    return window;
   };
 
   const open = async (accountOf: (request: IncomingMessage) => Account | null): Promise<Server> => {
@@ -253,18 +243,7 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     const [username, password] = [randomBytes(9).toString('hex'), randomBytes(24).toString('hex')];
     const connect = upstream === null ? direct : by(upstream);
     const agent = upstream === null ? directAgent : agentFor(connect);
-    const digest = digestOf(password);
-    accounts.set(username, {
-      digest,
-      connect,
-      agent,
-      sockets: new Set(),
-      meters: new Set(),
-      windows: new Map(),
-      failures: new BoundedMap(MAX_FAILURES),
-      listener: null,
-      isProbe,
-    });
+    accounts.set(username, newAccount({ digest: digestOf(password), connect, agent, isProbe }));
     return { username, password };
   };
 
@@ -291,7 +270,7 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     dismiss,
     windowOf(username, url) {
       const account = accounts.get(username);
-      return account === undefined ? null : windowFor(account, hostAndPort(url));
+      return account === undefined ? null : windowFor(account, hostAndPort(url), options.readWindow);
     },
     meter(username, limitBytes, onExceeded) {
       const meter: Meter = { receivedBytes: 0, limitBytes, onExceeded };
@@ -329,6 +308,30 @@ function agentFor(connect: ConnectBy): Agent {
     return undefined;
   }) as unknown as Agent['createConnection'];
   return agent;
+}
+
+const newAccount = (own: Pick<Account, 'digest' | 'connect' | 'agent' | 'isProbe'>): Account => ({
+  ...own,
+  sockets: new Set(),
+  meters: new Set(),
+  windows: new Map(),
+  failures: new BoundedMap(MAX_FAILURES),
+  listener: null,
+});
+
+/** The read window of the account for a host; null where none are kept. */
+function windowFor(
+  { windows }: Account,
+  key: string,
+  options: ReadWindowOptions | undefined,
+): ReadWindow | null {
+  if (options === undefined) return null;
+  const known = windows.get(key);
+  if (known !== undefined) return known;
+  for (const [other, window] of windows) if (window.isIdle) windows.delete(other);
+  const window = createReadWindow(options);
+  windows.set(key, window);
+  return window;
 }
 
 function remember(account: Account, socket: Duplex): void {
