@@ -51,7 +51,7 @@ export interface CrawlRecorderOptions {
   readonly now: () => number;
 }
 
-const STEP = 64;
+const PAGES_AT_ONCE = 64;
 /** A file that cannot keep up must not keep the pages in memory. */
 const MOST_WAITING = 4_096;
 /** Records become visible this long after they were written, or when this many bytes wait. */
@@ -145,7 +145,7 @@ export async function openCrawlRecorder(
   async function addMissing({ store, blobs }: RecordedSource): Promise<void> {
     let cursor: string | undefined;
     do {
-      const { items, nextCursor } = await store.listPages({ jobId: job.id, cursor, limit: STEP });
+      const { items, nextCursor } = await store.listPages({ jobId: job.id, cursor, limit: PAGES_AT_ONCE });
       await addPages(items, blobs);
       cursor = nextCursor ?? undefined;
     } while (cursor !== undefined);
@@ -157,8 +157,8 @@ export async function openCrawlRecorder(
 
   async function writeWaiting(): Promise<void> {
     while (waiting.length > 0 && !isBehind && failure === null) {
-      const pages = waiting.slice(0, STEP);
-      waiting = waiting.slice(STEP);
+      const pages = waiting.slice(0, PAGES_AT_ONCE);
+      waiting = waiting.slice(PAGES_AT_ONCE);
       await addPages(pages, source.blobs).catch((error: unknown) => {
         // What cannot be read at the moment is read again at the end.
         if (!isScrapifieError(error) || error.code !== 'STORE_UNAVAILABLE') throw error;

@@ -33,7 +33,7 @@ const MOST_FILES = 100_000;
 
 /** Queries that began before a file was replaced go on reading it for this long. */
 const REMOVED_MS = 900_000;
-const AT_ONCE = 500;
+const FILES_AT_ONCE = 500;
 /** Twice the time in which a file may become part of the lake: the clocks of two processes may differ. */
 const ORPHAN_MS = 2 * LAKE_FILE_MS;
 
@@ -147,7 +147,7 @@ export async function collectReplaced(
   let collected = 0;
   for (;;) {
     const before = isForced ? Number.MAX_SAFE_INTEGER : now() - REMOVED_MS;
-    const removed = await store.listRemovedLakeFiles(before, AT_ONCE);
+    const removed = await store.listRemovedLakeFiles(before, FILES_AT_ONCE);
     if (removed.length === 0) return collected;
     await files.remove(removed.map(({ path }) => path));
     await store.forgetLakeFiles(removed.map(({ id }) => id));
@@ -194,7 +194,7 @@ export async function collectOrphans({ store, files, now }: CollectorParts): Pro
     const ofManifest = accountOfManifest(path);
     if (file !== null) found.push({ path, ...file });
     else if (ofManifest !== null && !(await exists(ofManifest))) await files.remove([path]);
-    if (found.length >= AT_ONCE) await settle();
+    if (found.length >= FILES_AT_ONCE) await settle();
   }
   await settle();
   return collected;

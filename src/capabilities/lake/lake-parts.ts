@@ -22,7 +22,7 @@ export interface LakeParts {
 type WriterParts = Pick<LakeParts, 'files' | 'now' | 'randomHex'>;
 
 /** Files that are written at once: each is synced to disk, or sent to the object store. */
-const AT_ONCE = 8;
+const WRITES_AT_ONCE = 8;
 
 /** Writes the files under names of their own. They are no part of the lake yet. */
 export async function writeLakeFiles(
@@ -30,14 +30,16 @@ export async function writeLakeFiles(
   { files, now, randomHex }: WriterParts,
 ): Promise<readonly NewLakeFile[]> {
   const written: NewLakeFile[] = [];
-  for (let at = 0; at < encoded.length; at += AT_ONCE) {
-    const some = encoded.slice(at, at + AT_ONCE).map(async ({ bytes, ...file }): Promise<NewLakeFile> => {
-      const madeAt = Math.floor(now());
-      const id = newFileId(madeAt, randomHex());
-      const path = lakePath(file, id);
-      await files.write(path, bytes);
-      return { ...file, id, path, bytes: bytes.length, madeAt, schemaVersion: LAKE_SCHEMA_VERSION };
-    });
+  for (let at = 0; at < encoded.length; at += WRITES_AT_ONCE) {
+    const some = encoded
+      .slice(at, at + WRITES_AT_ONCE)
+      .map(async ({ bytes, ...file }): Promise<NewLakeFile> => {
+        const madeAt = Math.floor(now());
+        const id = newFileId(madeAt, randomHex());
+        const path = lakePath(file, id);
+        await files.write(path, bytes);
+        return { ...file, id, path, bytes: bytes.length, madeAt, schemaVersion: LAKE_SCHEMA_VERSION };
+      });
     written.push(...(await Promise.all(some)));
   }
   return written;

@@ -48,7 +48,7 @@ const MOST_NAMED = 20;
 
 const MOST_FIELDS = 3;
 const MOST_VALUE_CHARS = 80;
-const MOST_CHARS = 300;
+const MOST_SENTENCE_CHARS = 300;
 
 export function monitorChange(change: FoundChange, comparison: PageComparison | null): ReportedChange {
   const { kind, url, fromUrl, title } = change;
@@ -139,11 +139,15 @@ interface ToldChange {
 
 function changeSentence({ kind, url, fromUrl, title, comparison }: ToldChange): string {
   const page = title === null || title === '' ? url : plain(title);
-  if (kind === 'ADDED') return cut(`New page: ${page}`, MOST_CHARS);
-  if (kind === 'REMOVED') return cut(`The page is gone: ${page}`, MOST_CHARS);
-  if (kind === 'MOVED') return cut(`Moved from ${fromUrl ?? 'another address'}: ${page}`, MOST_CHARS);
+  if (kind === 'ADDED') return cut(`New page: ${page}`, MOST_SENTENCE_CHARS);
+  if (kind === 'REMOVED') return cut(`The page is gone: ${page}`, MOST_SENTENCE_CHARS);
+  if (kind === 'MOVED')
+    return cut(`Moved from ${fromUrl ?? 'another address'}: ${page}`, MOST_SENTENCE_CHARS);
   const what = comparison === null ? '' : excerptOf(comparison);
-  return cut(`${kind === 'REVERTED' ? 'Changed back: ' : ''}${what || 'The page has changed'}`, MOST_CHARS);
+  return cut(
+    `${kind === 'REVERTED' ? 'Changed back: ' : ''}${what || 'The page has changed'}`,
+    MOST_SENTENCE_CHARS,
+  );
 }
 
 function excerptOf({ fields, texts }: PageComparison): string {

@@ -30,12 +30,12 @@ const COLOUR_OF: ReadonlyMap<string, keyof typeof STATE_COLOURS> = new Map(
 );
 
 /** Characters that take two columns of a terminal: East Asian wide and full-width forms, and pictures. */
-const WIDE =
+const TWO_COLUMNS =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 /** Accents and joiners, which are drawn onto the character before them. */
-const ZERO = /\p{Mn}|\p{Me}|[\u200b-\u200f\u2060]/u;
+const DRAWN_ON = /\p{Mn}|\p{Me}|[\u200b-\u200f\u2060]/u;
 const ONE_EACH = /^[\x20-\x7e]*$/;
-const CUT = '…';
+const ELLIPSIS = '…';
 
 const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu;
 
@@ -147,7 +147,7 @@ function painted(text: string, screen: Screen): string {
 }
 
 const widthOfCharacter = (character: string): number =>
-  ZERO.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  DRAWN_ON.test(character) ? 0 : TWO_COLUMNS.test(character) ? 2 : 1;
 
 /** Columns of a terminal that the text takes. */
 export function textWidth(text: string): number {
@@ -171,7 +171,7 @@ export function cutText(text: string, width: number): string {
     if (used > width) break;
     cut += character;
   }
-  return cut.trimEnd() + CUT;
+  return cut.trimEnd() + ELLIPSIS;
 }
 
 /** The text in lines of at most so many columns, broken between words; a longer word is broken anywhere. */

@@ -73,13 +73,13 @@ export interface RedisPlace {
   readonly tls: Readonly<Record<(typeof TLS_FILE_PARAMETERS)[number], string>> | null;
 }
 
-const FORM =
+const REDIS_FORM =
   'must be redis://[user][:password@]host[:port][/number], the password percent-encoded; ' +
   'for a cluster redis+cluster://host[:port],host[:port]…, and with sentinels redis+sentinel://host[:port],…/name';
 /** Scheme, kind, login, hosts, path, parameters. */
-const PATTERN =
+const REDIS_URL =
   /^(rediss?)(?:\+(cluster|sentinel))?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i;
-const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]\s]*)(?::(\d{1,5}))?$/i;
+const REDIS_HOST = /^(\[[0-9a-f:.]+\]|[^:[\]\s]*)(?::(\d{1,5}))?$/i;
 const PORTS = { server: 6_379, cluster: 6_379, sentinel: 26_379 } as const;
 
 /**
@@ -87,18 +87,18 @@ const PORTS = { server: 6_379, cluster: 6_379, sentinel: 26_379 } as const;
  * INVALID_SETTINGS, and never repeats the URL, because it may hold a password.
  */
 export function parseRedisUrl(text: string): RedisPlace {
-  const found = PATTERN.exec(text) ?? refuseRedis(FORM);
+  const found = REDIS_URL.exec(text) ?? refuseRedis(REDIS_FORM);
   const [, scheme = '', kindText, login = '', hostsText = '', path = '', query = ''] = found;
   const kind = (kindText?.toLowerCase() ?? 'server') as RedisPlace['kind'];
-  if (text.endsWith('://')) refuseRedis(FORM);
+  if (text.endsWith('://')) refuseRedis(REDIS_FORM);
   const [username, ...rest] = login.split(':');
   const hosts = hostsText.split(',').map((one) => hostOf(one, PORTS[kind]));
   const [first, ...others] = hosts;
-  if (first === undefined || (kind === 'server' && others.length > 0)) refuseRedis(FORM);
+  if (first === undefined || (kind === 'server' && others.length > 0)) refuseRedis(REDIS_FORM);
   const parameters = new URLSearchParams(query);
   const tls = tlsOf(parameters, scheme.toLowerCase() === 'rediss');
   const [name, number] = kind === 'sentinel' ? path.split('/') : ['', path];
-  if (!/^\d*$/.test(number ?? '')) refuseRedis(FORM);
+  if (!/^\d*$/.test(number ?? '')) refuseRedis(REDIS_FORM);
   const database = Number(number ?? '');
   if (kind === 'sentinel' && (name ?? '') === '')
     refuseRedis('must name the primary after the sentinels: …/name');
@@ -131,9 +131,9 @@ export function redisAddress(url: string): string {
 }
 
 function hostOf(text: string, defaultPort: number): RedisHost {
-  const found = HOST.exec(text) ?? refuseRedis(FORM);
+  const found = REDIS_HOST.exec(text) ?? refuseRedis(REDIS_FORM);
   const port = found[2] === undefined ? defaultPort : Number(found[2]);
-  if (port > 65_535) refuseRedis(FORM);
+  if (port > 65_535) refuseRedis(REDIS_FORM);
   const host = (found[1] ?? '').replace(/^\[|\]$/g, '');
   return { host: host === '' ? 'localhost' : decodedText(host), port };
 }
@@ -154,7 +154,7 @@ function decodedText(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return refuseRedis(FORM);
+    return refuseRedis(REDIS_FORM);
   }
 }
 

@@ -155,7 +155,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const MOST_LINES = 2_000;
 /** The most characters of one line; the rest of a longer line is not kept. */
 const MOST_LINE_CHARS = 8_192;
-const MOST_CHARS = 4_194_304;
+const MOST_KEPT_CHARS = 4_194_304;
 
 export function createLogRing(): LogRing {
   const kept: { readonly number: number; readonly text: string }[] = [];
@@ -168,7 +168,7 @@ export function createLogRing(): LogRing {
       const text = line.length > MOST_LINE_CHARS ? line.slice(0, MOST_LINE_CHARS) : line;
       kept.push({ number: last, text });
       chars += text.length;
-      while (kept.length > MOST_LINES || chars > MOST_CHARS) chars -= kept.shift()?.text.length ?? 0;
+      while (kept.length > MOST_LINES || chars > MOST_KEPT_CHARS) chars -= kept.shift()?.text.length ?? 0;
     },
     lines({ level = 'trace', text, before = Number.POSITIVE_INFINITY, limit }) {
       const least = LOG_LEVELS.indexOf(level);

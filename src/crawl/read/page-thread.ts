@@ -11,7 +11,7 @@ import type { RenderedRecord } from '../../core/model/page.ts';
 import type { Blob, Blobs } from '../../core/ports/blobs.ts';
 import type { FullExtraction } from '../../extract/full/extract-full.ts';
 import { wantsFull } from '../../extract/full/wants-full.ts';
-import { contentKindOf } from '../../extract/scan/content-kind.ts';
+import { contentKindOf } from '../../extract/html/media-type.ts';
 import type { TypeSpecs } from '../../extract/types/extract-typed.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { ownBuffer, releaseBytes } from '../../lib/own-memory.ts';

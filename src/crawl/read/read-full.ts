@@ -1,8 +1,8 @@
 import { decodeText } from '../../extract/charset/charset.ts';
 import { extractFull, type FullExtraction, type FullOptions } from '../../extract/full/extract-full.ts';
 import { compileParts } from '../../extract/full/page-parts.ts';
+import { contentKindOf } from '../../extract/html/media-type.ts';
 import { compileExtractionRules } from '../../extract/rules/compile-rules.ts';
-import { contentKindOf } from '../../extract/scan/content-kind.ts';
 import { TYPES, type TypeSpecs } from '../../extract/types/extract-typed.ts';
 import { defined } from '../../lib/defined.ts';
 import type { ReadOptions, ReadRequest } from './page-reading.ts';

@@ -6,7 +6,7 @@ import type { NewPage, PageLink, PageRecord, RenderedRecord } from '../../core/m
 import { packRecord } from '../../core/model/page-record.ts';
 import { decodeAs, decodeText } from '../../extract/charset/charset.ts';
 import { LIMITS } from '../../extract/html/limits.ts';
-import { contentKindOf } from '../../extract/scan/content-kind.ts';
+import { contentKindOf } from '../../extract/html/media-type.ts';
 import { type Extracted, extractPage } from '../../extract/scan/extract-page.ts';
 import { hasFrames, inlineFrames } from '../../extract/scan/inline-frames.ts';
 import { classify } from '../../fetch/classify/classify.ts';

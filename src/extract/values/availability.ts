@@ -1,4 +1,4 @@
-import { fold, lowerInPlace } from './fold.ts';
+import { fold, lowerInPlace } from './text.ts';
 
 /** The values of ItemAvailability in schema.org. */
 export type Availability = (typeof AVAILABILITIES)[number];

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
-import { fold } from './fold.ts';
 import { regionOf } from './number.ts';
+import { fold } from './text.ts';
 
 interface Email {
   /** `local@host`; the host in lower case and ASCII. */

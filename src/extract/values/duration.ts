@@ -1,5 +1,5 @@
-import { fold, lowerInPlace, PhraseTable } from './fold.ts';
 import { numeralAt } from './number.ts';
+import { fold, lowerInPlace, PhraseTable } from './text.ts';
 
 /** A length of time. */
 export interface Duration {

@@ -1,6 +1,6 @@
 import { ownString } from '../../lib/own-memory.ts';
-import { fold, lowerInPlace } from './fold.ts';
 import { FACTOR_WORDS } from './price/price-words.ts';
+import { fold, lowerInPlace } from './text.ts';
 
 /** One way to read a written number. */
 export interface NumeralReading {

@@ -1,4 +1,4 @@
-import { fold, lowerInPlace, withoutAccents } from './fold.ts';
+import { fold, lowerInPlace, withoutAccents } from './text.ts';
 
 /** Languages in which countries are known by name. */
 const LANGUAGES =

@@ -1,5 +1,5 @@
 import { createCanonicalizer, MAX_URL_CHARS } from '../../crawl/frontier/canonical.ts';
-import { fold, lowerInPlace } from './fold.ts';
+import { fold, lowerInPlace } from './text.ts';
 
 const TRUE =
   'true,yes,y,1,on,ja,j,oui,o,si,sí,sì,sim,tak,ano,да,так,evet,ναι,igen,da,kyllä,はい,是,有,예,네,نعم,כן,हाँ,हां,ใช่,có,ya,wahr,vrai,verdadero,vero,verdadeiro,waar,prawda,истина,✓,✔,✔️,☑,✅';

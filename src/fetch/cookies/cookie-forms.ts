@@ -42,7 +42,7 @@ function expiryOf(attributes: ReadonlyMap<string, string>, now: number): string 
 }
 
 const SAME_SITE = { strict: 'Strict', lax: 'Lax', none: 'None' } as const;
-const NAMES = { Strict: 'strict', Lax: 'lax', None: 'none' } as const;
+const SAME_SITE_NAMES = { Strict: 'strict', Lax: 'lax', None: 'none' } as const;
 
 /** A cookie of a jar as a browser takes it. */
 export function toBrowserCookie(cookie: StoredCookie): BrowserCookie {
@@ -72,7 +72,7 @@ export function fromBrowserCookie(cookie: BrowserCookie): StoredCookie {
     path,
     isSecure: secure,
     isHttpOnly: httpOnly,
-    sameSite: NAMES[sameSite],
+    sameSite: SAME_SITE_NAMES[sameSite],
     expiresAt: expires < 0 ? null : Math.round(expires * 1_000),
   };
 }

@@ -5,7 +5,7 @@ import type { RenderWish } from '../../core/model/render.ts';
 import type { FetchRequest } from '../engine.ts';
 import { browserUnavailable } from '../render-errors.ts';
 
-const CODES: Readonly<Record<string, ErrorCode>> = {
+const CODE_OF_FAILURE: Readonly<Record<string, ErrorCode>> = {
   SCRAPE_TIMEOUT: 'TASK_TIMEOUT',
   SCRAPE_DNS_RESOLUTION_ERROR: 'DNS_FAILED',
   SCRAPE_SSL_ERROR: 'TLS_FAILED',
@@ -15,7 +15,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** Statuses by which it speaks of itself, and what the operator can do. */
-const OWN: Readonly<Record<number, string>> = {
+const SENTENCE_OF_STATUS: Readonly<Record<number, string>> = {
   400: 'does not understand the request',
   401: 'refuses the key (SCRAPIFIE_FIRECRAWL_KEY)',
   402: 'has no credits left',
@@ -91,13 +91,13 @@ interface FirecrawlFailure {
 
 /** What went wrong with a page, or with the service. Its own words are not repeated where they may hold addresses. */
 export function firecrawlError({ status, code, error }: FirecrawlFailure, host: string): ScrapifieError {
-  const known = CODES[code] ?? (status === 408 ? 'TASK_TIMEOUT' : null);
+  const known = CODE_OF_FAILURE[code] ?? (status === 408 ? 'TASK_TIMEOUT' : null);
   if (known !== null)
     return new ScrapifieError(known, `The Firecrawl API did not get ${host}: ${plain(error)}`);
   if (status === 403) {
     return new ScrapifieError('BLOCKED', `The Firecrawl API does not fetch ${host}: ${plain(error)}`);
   }
-  return firecrawlUnavailable(OWN[status] ?? `failed: ${plain(error)}`);
+  return firecrawlUnavailable(SENTENCE_OF_STATUS[status] ?? `failed: ${plain(error)}`);
 }
 
 function plain(text: string): string {

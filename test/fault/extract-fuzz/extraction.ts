@@ -5,7 +5,7 @@ import { compileRules } from '../../../src/crawl/read/find-tasks.ts';
 import { fullOptionsOf, readFull } from '../../../src/crawl/read/read-full.ts';
 import { decodeBody, readPageTask } from '../../../src/crawl/read/read-page.ts';
 import { FETCHED_AT, requestFor } from '../../../src/crawl/read/read-request.fixture.ts';
-import { contentKindOf } from '../../../src/extract/scan/content-kind.ts';
+import { contentKindOf } from '../../../src/extract/html/media-type.ts';
 import { readStructured } from '../../../src/extract/structured/structured-view.ts';
 import { buildTree } from '../../../src/extract/tree/tree-builder.ts';
 import { extractTyped, TYPE_NAMES } from '../../../src/extract/types/extract-typed.ts';

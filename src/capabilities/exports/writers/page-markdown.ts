@@ -1,5 +1,5 @@
 import { decodeAs, decodeText } from '../../../extract/charset/charset.ts';
-import { contentKindOf } from '../../../extract/scan/content-kind.ts';
+import { contentKindOf } from '../../../extract/html/media-type.ts';
 import type { ExportPage } from '../table.ts';
 
 const OPTIONS = { formats: ['markdown'], type: null, rules: null, parts: null, hasLlm: false } as const;

@@ -23,11 +23,11 @@ const AROUND_WEIGHT = 8;
 const LIKELY = 0.5;
 /** The experience that must be left for a method to count as proven. */
 const PROVEN = 0.3;
-const HOST = 'h';
+const HOST_TALLY = 'h';
 
 const HALF_LIFE_MINUTES = 24 * 60;
 /** Enough to be sure; more would take longer to forget. */
-const MOST = 8;
+const MOST_EXPERIENCE = 8;
 /** The share of opposite experience that a new one leaves: three in a row overrule any past. */
 const OVERRULED = 0.5;
 const MINUTE_MS = 60_000;
@@ -71,7 +71,7 @@ function learnShape(
   const { own, parent } = shapeOf(url);
   if (isSure(known[own], isWhole, now)) return known;
   // The folder and the host count each shape once: a thousand pages of one template say nothing about other templates.
-  const keys = known[own] === undefined ? [own, parent, HOST] : [own];
+  const keys = known[own] === undefined ? [own, parent, HOST_TALLY] : [own];
   const shapes = { ...known };
   for (const key of keys) shapes[key] = added(shapes[key], isWhole, now);
   return bounded(shapes, MOST_SHAPES, keys, now);
@@ -90,7 +90,7 @@ export function chanceOf(memory: HostMemory, method: FetchMethod, url: string, n
 
 function chanceWithoutScripts({ shapes }: HostMemory, url: string, now: number): number {
   const { own, parent } = shapeOf(url);
-  const onHost = chance(shapes[HOST], now, PRIOR, AROUND_WEIGHT);
+  const onHost = chance(shapes[HOST_TALLY], now, PRIOR, AROUND_WEIGHT);
   const around = chance(shapes[parent], now, onHost, AROUND_WEIGHT);
   return chance(shapes[own], now, around, OWN_WEIGHT);
 }
@@ -204,15 +204,16 @@ export function faded(
 function added(tally: OutcomeTally | undefined, isGood: boolean, now: number): OutcomeTally {
   const { good, bad } = faded(tally, now);
   return [
-    rounded(isGood ? Math.min(MOST, good + 1) : good * OVERRULED),
-    rounded(isGood ? bad * OVERRULED : Math.min(MOST, bad + 1)),
+    rounded(isGood ? Math.min(MOST_EXPERIENCE, good + 1) : good * OVERRULED),
+    rounded(isGood ? bad * OVERRULED : Math.min(MOST_EXPERIENCE, bad + 1)),
     Math.floor(now / MINUTE_MS),
   ];
 }
 
 /** One more of the same would change nothing worth writing down. */
 function isSure(tally: OutcomeTally | undefined, isGood: boolean, now: number): boolean {
-  if (tally === undefined || tally[isGood ? 0 : 1] < MOST || tally[isGood ? 1 : 0] > 0) return false;
+  if (tally === undefined || tally[isGood ? 0 : 1] < MOST_EXPERIENCE || tally[isGood ? 1 : 0] > 0)
+    return false;
   return Math.abs(now / MINUTE_MS - tally[2]) < SURE_MINUTES;
 }
 

@@ -1,5 +1,5 @@
 import { ownString } from '../../../lib/own-memory.ts';
-import { isLetter } from '../fold.ts';
+import { isLetter } from '../text.ts';
 
 /** A time of day found in a text. */
 export interface Clock {

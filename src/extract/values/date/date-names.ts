@@ -1,5 +1,5 @@
-import { fold, lowerInPlace, withoutAccents } from '../fold.ts';
 import { cleanLocale } from '../number.ts';
+import { fold, lowerInPlace, withoutAccents } from '../text.ts';
 
 /** Languages whose names are known, the most common on the web first: the order decides when languages disagree. */
 export const LANGUAGES =

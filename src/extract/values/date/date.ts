@@ -1,5 +1,5 @@
-import { fold, lowerInPlace } from '../fold.ts';
 import { cleanLocale } from '../number.ts';
+import { fold, lowerInPlace } from '../text.ts';
 import {
   addDays,
   addMonths,

@@ -1,4 +1,4 @@
-import { isLetter } from '../fold.ts';
+import { isLetter } from '../text.ts';
 import { type CalendarDay, fullYear, isRealDay } from './calendar.ts';
 import { monthNamesOf, monthsNamed, nameKey } from './date-names.ts';
 

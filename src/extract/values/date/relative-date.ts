@@ -1,4 +1,4 @@
-import { fold, lowerInPlace, PhraseTable } from '../fold.ts';
+import { fold, lowerInPlace, PhraseTable } from '../text.ts';
 import { LANGUAGES } from './date-names.ts';
 
 export type RelativeUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';

@@ -1,4 +1,4 @@
-import { PhraseTable } from '../fold.ts';
+import { PhraseTable } from '../text.ts';
 
 /** What is known of a currency in use. */
 interface Currency {

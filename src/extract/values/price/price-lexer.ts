@@ -1,5 +1,5 @@
-import { isLetter, lowerInPlace, standsAlone } from '../fold.ts';
 import { type Numeral, numeralAt } from '../number.ts';
+import { isLetter, lowerInPlace, standsAlone } from '../text.ts';
 import { CURRENCY_SPELLINGS, type CurrencySpelling, EXACT_SPELLINGS, isLikelyWord } from './currencies.ts';
 import {
   FACTOR_WORDS,

@@ -1,4 +1,4 @@
-import { PhraseTable } from '../fold.ts';
+import { PhraseTable } from '../text.ts';
 
 /** The meaning of a word beside a price. */
 export type PriceMark =

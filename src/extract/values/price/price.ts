@@ -1,5 +1,5 @@
-import { fold } from '../fold.ts';
 import { SURE_DECIMAL } from '../number.ts';
+import { fold } from '../text.ts';
 import { CURRENCIES } from './currencies.ts';
 import { lexPrice } from './price-lexer.ts';
 import { type Quote, type Quotes, readQuotes } from './price-quotes.ts';

@@ -90,7 +90,7 @@ const MOST_CHALLENGE_MS = 10_000;
 const LOOK_EVERY_MS = 25;
 /** A page with less may be one that its scripts have not filled. */
 const LITTLE_TEXT = 80;
-const MOST_CHARS = 200_000;
+const MOST_LOOKED_AT_CHARS = 200_000;
 /** Challenges that scripts solve without a visitor: Cloudflare, Akamai, AWS, Imperva, Kasada, Sucuri, DDoS-Guard. */
 const WORKS_BY_ITSELF =
   /_cf_chl_opt|jschl|bm-verify|awswaf|aws-waf-token|_Incapsula_Resource|KPSDK|sucuri_cloudproxy|ddos-guard/i;
@@ -129,7 +129,7 @@ async function passChallenge({ page, document }: SettlingPage, until: number): P
   if (answer === null || !isHtmlType(mediaTypeIn(answer.headers))) return;
   const html = await page.content().catch(() => '');
   const isSaid = CHALLENGE_HEADERS.some((name) => /challenge/i.test(String(answer.headers[name] ?? '')));
-  const isShown = WORKS_BY_ITSELF.test(html.slice(0, MOST_CHARS));
+  const isShown = WORKS_BY_ITSELF.test(html.slice(0, MOST_LOOKED_AT_CHARS));
   if (judge(html, answer).vendor === null || !(isSaid || isShown)) return;
   while (document.answer === answer && performance.now() < until) await pause(LOOK_EVERY_MS);
   while (document.leaving !== null && performance.now() < until) await pause(LOOK_EVERY_MS);
@@ -146,7 +146,7 @@ function judge(html: string, { url, statusCode, headers }: DocumentResponse): Cl
 async function isUnfilled({ evaluate, document }: SettlingPage): Promise<boolean> {
   const { answer } = document;
   if (answer === null || answer.statusCode >= 400) return false;
-  const html = await evaluate(bareMarkup, [LITTLE_TEXT, MOST_CHARS] as const).catch(() => null);
+  const html = await evaluate(bareMarkup, [LITTLE_TEXT, MOST_LOOKED_AT_CHARS] as const).catch(() => null);
   return html !== null && judge(html, answer).outcome === 'needs-javascript';
 }
 

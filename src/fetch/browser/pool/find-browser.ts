@@ -20,7 +20,7 @@ export interface FoundBrowser {
   readonly from: 'setting' | 'path' | 'usual place' | 'playwright';
 }
 
-const NAMES = [
+const PROGRAM_NAMES = [
   'chromium',
   'chromium-browser',
   'google-chrome',
@@ -79,7 +79,9 @@ function onPath(env: FindBrowserOptions['env'], platform: NodeJS.Platform): stri
   const isWindows = platform === 'win32';
   const { delimiter, join, isAbsolute } = isWindows ? win32 : posix;
   const folders = (env.PATH ?? env.Path ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
-  return NAMES.flatMap((name) => folders.map((folder) => join(folder, isWindows ? `${name}.exe` : name)));
+  return PROGRAM_NAMES.flatMap((name) =>
+    folders.map((folder) => join(folder, isWindows ? `${name}.exe` : name)),
+  );
 }
 
 function usualPlaces(env: FindBrowserOptions['env'], platform: NodeJS.Platform): string[] {
