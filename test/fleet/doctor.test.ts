@@ -9,6 +9,7 @@ import { POSTGRES_MIGRATIONS } from '../../src/drivers/store-postgres/schema/mig
 import { runCommand } from '../integration/cli-command.ts';
 import { type FleetPlace, takeFleetPlace } from '../integration/fleet-place.ts';
 
+const NEWEST = POSTGRES_MIGRATIONS.length;
 const PASSWORD = 'a-password-of-redis';
 const LIMIT_MS = 120_000;
 let dir: string;
@@ -176,11 +177,12 @@ describe('a doctor of a fleet', { timeout: LIMIT_MS }, () => {
     expect(await found('object store', { SCRAPIFIE_S3_URL: missing })).toMatchObject({ state: 'fail' });
   });
 
-  it('finds a schema of an earlier version, and leaves it as it is', async () => {
+  // Until the schema has its first change, no version is earlier than the newest.
+  it.skipIf(NEWEST === 1)('finds a schema of an earlier version, and leaves it as it is', async () => {
     await query('CREATE TABLE schema_versions (version integer PRIMARY KEY, min_reader integer NOT NULL)');
     await query('INSERT INTO schema_versions VALUES (1, 1)');
     expect(await found('database')).toMatchObject({
-      ...{ state: 'warn', advice: expect.stringContaining(`schema ${POSTGRES_MIGRATIONS.length}`) },
+      ...{ state: 'warn', advice: expect.stringContaining(`schema ${NEWEST}`) },
     });
     expect(await query('SELECT max(version) AS version FROM schema_versions')).toEqual([{ version: 1 }]);
     await query('DROP TABLE schema_versions');
