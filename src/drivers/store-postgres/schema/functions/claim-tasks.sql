@@ -101,13 +101,16 @@ BEGIN
     ORDER BY j.seq FOR NO KEY UPDATE;
     PERFORM 1 FROM hosts h WHERE h.id = p_host AND h.epoch = p_epoch AND h.owner IS NOT NULL FOR SHARE;
     EXIT WHEN NOT FOUND;
-    WITH judged AS (
+    WITH found AS MATERIALIZED (
+      -- By their numbers alone: while the table is young, the planner would go through all open tasks of the host instead.
+      SELECT t.id, t.job_seq, t.host_id, t.kind, t.state, t.rank, t.ready_at FROM tasks t WHERE t.id = ANY (chosen)
+    ),
+    judged AS (
       SELECT t.id, t.kind <> 'page' OR j.max_pages IS NULL
         OR count(*) FILTER (WHERE t.kind = 'page') OVER (PARTITION BY t.job_seq ORDER BY t.rank, t.id)
           <= j.max_pages - j.pages - j.failed - j.claimed_pages AS is_within
-      FROM tasks t JOIN jobs j ON j.seq = t.job_seq
-      WHERE t.id = ANY (chosen) AND t.host_id = p_host
-        AND (t.state = 'ready' OR (t.state = 'waiting' AND t.ready_at <= p_now))
+      FROM found t JOIN jobs j ON j.seq = t.job_seq
+      WHERE t.host_id = p_host AND (t.state = 'ready' OR (t.state = 'waiting' AND t.ready_at <= p_now))
     ),
     now_claimed AS (
       UPDATE tasks t SET state = 'claimed', epoch = p_epoch, ready_at = NULL

@@ -162,20 +162,22 @@ BEGIN
         'pages.committed', of_job.account_id, of_job.id, p_now, jsonb_build_object('pages', of_job.pages)
       );
     END LOOP;
-    -- A page whose body an earlier page of the job has names that page.
-    WITH named AS (
-      UPDATE pages p SET duplicate_of = f.url
-      FROM (
-        SELECT n.seq, (
-          SELECT o.url FROM pages o
-          WHERE o.job_seq = n.job_seq AND left(o.content_hash, 16) = left(n.content_hash, 16)
-            AND o.content_hash = n.content_hash AND o.error_code IS NULL AND o.seq < n.seq
-          ORDER BY o.seq LIMIT 1
-        ) AS url
-        FROM pages n
-        WHERE n.task_id = ANY (stored) AND n.content_hash IS NOT NULL AND n.error_code IS NULL
-          AND n.duplicate_of IS NULL
-      ) f
+    -- A page whose body an earlier page of the job has names that page. Both are found in ways that leave the planner one
+    -- index: while the table is young, it would go through all pages of the job for each.
+    WITH fresh AS MATERIALIZED (
+      SELECT n.seq, n.job_seq, n.content_hash, n.error_code, n.duplicate_of FROM pages n WHERE n.task_id = ANY (stored)
+    ),
+    twins AS MATERIALIZED (
+      SELECT n.seq, (
+        SELECT o.url FROM pages o
+        WHERE o.job_seq = n.job_seq AND left(o.content_hash, 16) = left(n.content_hash, 16)
+          AND o.content_hash = n.content_hash AND o.error_code IS NULL AND o.seq + 0 < n.seq
+        ORDER BY o.seq + 0 LIMIT 1
+      ) AS url
+      FROM fresh n WHERE n.content_hash IS NOT NULL AND n.error_code IS NULL AND n.duplicate_of IS NULL
+    ),
+    named AS (
+      UPDATE pages p SET duplicate_of = f.url FROM twins f
       WHERE p.seq = f.seq AND f.url IS NOT NULL
       RETURNING p.task_id, p.duplicate_of
     )
