@@ -9,6 +9,9 @@ export type Surroundings = Pick<Shell, 'environment' | 'cwd' | 'stdin' | 'stdout
 export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
   openPlatform: async (options) => (await import('./platform.ts')).openPlatform(options),
   openStorage: async (place) => (await import('./storage.ts')).openStorage(place),
+  openApi: async (platform, setup) => (await import('./platform-api.ts')).createPlatformApi(platform, setup),
+  listenBeside: async (api, settings, metrics) =>
+    (await import('../http/compat/firecrawl/firecrawl-api.ts')).listenFirecrawl(api, settings, metrics),
   openCommandApi: async (options) => (await import('./open-command-api.ts')).openCommandApi(options),
   removeAbandonedFolders: async (prefix) =>
     (await import('./abandoned-folders.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),

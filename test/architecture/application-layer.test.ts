@@ -3,9 +3,6 @@ import { readSources } from './sources.ts';
 
 /** The parts of http/ that the command line may import, each for the commands that serve or speak a protocol. */
 const OPEN_TO_COMMANDS: readonly string[] = [
-  'http/api.ts',
-  'http/compat/firecrawl/firecrawl-api.ts',
-  'http/compat/firecrawl/watch-job.ts',
   'http/dashboard/dashboard-files.ts',
   'http/health/readiness.ts',
   'http/health/system-parts.ts',

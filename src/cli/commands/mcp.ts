@@ -18,7 +18,6 @@ import { type ApiCall, pathWithQuery } from '../../http/mcp/api-call.ts';
 import type { McpServerOptions } from '../../http/mcp/mcp-server.ts';
 import { callWithin } from '../../http/server/call-within.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
-import { createPlatformApi } from '../backend/platform-api.ts';
 import type { ServerClient } from '../backend/server-client.ts';
 import { list } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
@@ -125,7 +124,7 @@ async function serveAlone(shell: Shell, flags: McpFlags, tools: McpServerOptions
   const metrics = createMetrics({ withProcess: false });
   const platform = await shell.openPlatform({ settings, logger, metrics });
   try {
-    const api = await createPlatformApi(platform, { version: shell.version, logger, metrics });
+    const api = await shell.openApi(platform, { version: shell.version, logger, metrics });
     try {
       await platform.start();
       const call = callWithin(api, { 'x-api-key': await secretOf(platform) });

@@ -20,11 +20,9 @@ import { createLogger } from '../../core/observe/logger.ts';
 import { createActivity, watchLoop } from '../../core/observe/loop-watch.ts';
 import { createMetrics } from '../../core/observe/metrics.ts';
 import { activeSpanIds, sampledSpanIds } from '../../core/tracing/tracing.ts';
-import { listenFirecrawl } from '../../http/compat/firecrawl/firecrawl-api.ts';
 import { createDashboardFiles, DASHBOARD_DIR } from '../../http/dashboard/dashboard-files.ts';
 import { SAMPLE_PATH, SAMPLE_PATHS } from '../../http/routes/sample.ts';
-import { cannotListen, type SecondListener } from '../../http/server/second-listener.ts';
-import { createPlatformApi } from '../backend/platform-api.ts';
+import { cannotListen } from '../../http/server/second-listener.ts';
 import { type CheckName, examine, TRIAL_SCRAPES } from '../doctor/doctor-checks.ts';
 import { portNumber } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
@@ -128,19 +126,19 @@ async function serve(
     },
   });
   let api: FastifyInstance | null = null;
-  let second: SecondListener | null = null;
+  let second: Awaited<ReturnType<Shell['listenBeside']>> = null;
   try {
     const { store, now, duties } = platform;
     const doctor = () => examine({ shell, settings }, OWN_CHECKS);
     const system = { log, sources, doctor };
     const isStopping = () => stop.aborted;
     const { version } = shell;
-    api = await createPlatformApi(platform, { version, logger, metrics, activity, system, isStopping });
+    api = await shell.openApi(platform, { version, logger, metrics, activity, system, isStopping });
     if (duties.api) await applyPlans(store, readPlans(settings.plans) ?? {});
     // A caller that knows the key of the settings may come with the first request.
     if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());
     const origin = await listen(api, settings);
-    if (duties.api) second = await listenFirecrawl(api, platform.settings, metrics);
+    if (duties.api) second = await shell.listenBeside(api, platform.settings, metrics);
     // A server whose start cannot be recorded goes on: what it does is recorded on its own.
     await recordStart(store, settings, { version: shell.version, origin, at: now() }).catch((error) =>
       logger.warn({ err: error }, 'the start was not recorded in the audit log'),
@@ -224,7 +222,7 @@ async function dashboardLine(
  */
 async function closeAll(
   api: FastifyInstance | null,
-  second: SecondListener | null,
+  second: Awaited<ReturnType<Shell['listenBeside']>>,
   platform: OpenPlatform,
   drainMs: number,
 ): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { FastifyInstance } from 'fastify';
 import type { BackupTools } from '../../capabilities/backup/installation.ts';
 import type { Capabilities } from '../../capabilities/capabilities.ts';
 import type { Exports } from '../../capabilities/exports/exports.ts';
@@ -10,6 +11,7 @@ import type { Settings } from '../../core/config/settings.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { Logger } from '../../core/observe/logger.ts';
+import type { Activity } from '../../core/observe/loop-watch.ts';
 import type { WaitingWork } from '../../core/observe/metrics/sources.ts';
 import type { Metrics } from '../../core/observe/metrics.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
@@ -26,6 +28,7 @@ import type { Policies } from '../../crawl/policy/policies.ts';
 import type { PageReader } from '../../crawl/read/page-reading.ts';
 import type { Confinement } from '../../fetch/render-process/confinement.ts';
 import type { browserPart } from '../../http/health/readiness.ts';
+import type { SystemParts } from '../../http/health/system-parts.ts';
 
 /** The environment of a command: streams, folder, and functions that open storage and platform. Commands build no drivers. */
 export interface Shell {
@@ -40,6 +43,14 @@ export interface Shell {
   openPlatform(options: PlatformSetup): Promise<OpenPlatform>;
   /** For reading and small changes, also beside running servers. Makes a folder that is not there. */
   openStorage(place: StoragePlace): Promise<OpenPlace>;
+  /** The API over an open platform: all of it, or only health and metrics where the role of the process is no API. */
+  openApi(platform: OpenPlatform, setup: ApiSetup): Promise<FastifyInstance>;
+  /** Listens for the Firecrawl-compatible API as well; null when the settings give it no port of its own. */
+  listenBeside(
+    api: FastifyInstance,
+    settings: Settings,
+    metrics: Metrics,
+  ): Promise<{ readonly port: number; close(drainMs: number): Promise<void> } | null>;
   /** The use cases of the API on a data folder or database, also beside running servers. Makes a folder that is not there. */
   openCommandApi(options: {
     /** With the place that the command works in. */
@@ -106,6 +117,18 @@ export interface OpenCommandApi {
   readonly jobs: Jobs;
   readonly exports: Exports;
   close(): Promise<void>;
+}
+
+/** What an API tells and is told of its process. */
+export interface ApiSetup {
+  readonly version: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly activity?: Activity;
+  /** The last log lines, where each setting was given, and the checks of this machine. */
+  readonly system?: Pick<SystemParts, 'log' | 'sources' | 'doctor'>;
+  /** Whether the process was told to stop. */
+  readonly isStopping?: () => boolean;
 }
 
 /** A lake, and SQL over it. */

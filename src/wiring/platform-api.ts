@@ -1,30 +1,15 @@
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from '../../core/observe/logger.ts';
-import type { Activity } from '../../core/observe/loop-watch.ts';
-import type { Metrics } from '../../core/observe/metrics.ts';
-import { createApi } from '../../http/api.ts';
-import { addFirecrawlRoutes } from '../../http/compat/firecrawl/firecrawl-api.ts';
-import { isWatchPath } from '../../http/compat/firecrawl/watch-job.ts';
-import { browserPart, createReadiness } from '../../http/health/readiness.ts';
-import type { SystemParts } from '../../http/health/system-parts.ts';
-import { defined } from '../../lib/defined.ts';
-import type { OpenPlatform } from '../shell/shell.ts';
-
-export interface PlatformApiOptions {
-  readonly version: string;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly activity?: Activity;
-  /** The last log lines, where each setting was given, and the checks of this machine. */
-  readonly system?: Pick<SystemParts, 'log' | 'sources' | 'doctor'>;
-  /** Whether the process was told to stop. */
-  readonly isStopping?: () => boolean;
-}
+import type { ApiSetup, OpenPlatform } from '../cli/shell/shell.ts';
+import { createApi } from '../http/api.ts';
+import { addFirecrawlRoutes } from '../http/compat/firecrawl/firecrawl-api.ts';
+import { isWatchPath } from '../http/compat/firecrawl/watch-job.ts';
+import { browserPart, createReadiness } from '../http/health/readiness.ts';
+import { defined } from '../lib/defined.ts';
 
 /** The API over an open platform: all of it, or only health and metrics where the role of the process is no API. */
 export function createPlatformApi(
   platform: OpenPlatform,
-  { version, logger, metrics, activity, system, isStopping = () => false }: PlatformApiOptions,
+  { version, logger, metrics, activity, system, isStopping = () => false }: ApiSetup,
 ): Promise<FastifyInstance> {
   const { capabilities, store, queue, blobs, exportFiles, bus, jobs, policies, limits, now, duties } =
     platform;
