@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DONE, openPlatform, type Platform } from '../../../test/property/api-platform.ts';
-import type { JobId } from '../../core/model/ids.ts';
+import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { PageReader } from '../../crawl/read/page-reading.ts';
 import { createReaderPool } from '../../crawl/read/reader-pool.ts';
 import { createExtraction, type PagePlaces } from './extraction.ts';
@@ -58,14 +58,14 @@ describe('a page at hand', () => {
 describe('the pages of a job', () => {
   const COUNT = 60;
   let platform: Platform;
-  let id: JobId;
+  let job: { readonly id: JobId; readonly accountId: AccountId };
   beforeAll(async () => {
     platform = await openPlatform();
     await platform.work(({ url }) => ({ ...DONE, body: url.endsWith('/5') ? 'exit' : url }));
     const urls = Array.from({ length: COUNT }, (_, at) => `https://example.com/${at}`);
     const answer = await platform.call({ method: 'POST', url: '/v1/batch', payload: { urls } });
-    id = answer.at('data.id') as JobId;
-    await platform.jobs.waitFor(id, 60_000);
+    job = { id: answer.at('data.id') as JobId, accountId: 'default' as AccountId };
+    await platform.jobs.waitFor(job.id, 60_000);
   });
   afterAll(() => platform.close());
 
@@ -82,8 +82,8 @@ describe('the pages of a job', () => {
 
   it('are all read, in order, but for one that cannot be', async () => {
     const { pages, looks } = counted();
-    const results = await Array.fromAsync(extractionWith(obedient()).readAgain({ id }, wanted, pages));
-    const stored = await platform.store.listPages({ jobId: id, limit: COUNT });
+    const results = await Array.fromAsync(extractionWith(obedient()).readAgain(job, wanted, pages));
+    const stored = await platform.store.listPages({ jobId: job.id, limit: COUNT });
     expect(results.map(({ url }) => url)).toEqual(stored.items.map(({ url }) => url));
     const failed = results.filter(({ error }) => error !== undefined);
     expect(failed).toMatchObject([{ url: 'https://example.com/5', error: { code: 'EXTRACTION_FAILED' } }]);
@@ -92,7 +92,7 @@ describe('the pages of a job', () => {
 
   it('are read no further than somebody asks', async () => {
     const { pages, looks } = counted();
-    for await (const _ of extractionWith(obedient()).readAgain({ id }, wanted, pages)) break;
+    for await (const _ of extractionWith(obedient()).readAgain(job, wanted, pages)) break;
     expect(looks()).toBeLessThan(COUNT / 4);
   });
 });

@@ -1,5 +1,5 @@
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Incarnation, JobSeq, TaskId, UrlKey } from '../../core/model/ids.ts';
+import type { AccountId, Incarnation, JobSeq, TaskId, UrlKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Page, PageRecord } from '../../core/model/page.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
@@ -27,6 +27,8 @@ export interface ExtractionDeps {
 
 /** A page whose content the client sends. */
 export interface GivenPage {
+  /** The account that takes a turn at the threads; missing where there is but one. */
+  readonly accountId?: AccountId;
   readonly url: string;
   readonly body: Uint8Array;
   /** Null: to be told from the bytes. */
@@ -50,7 +52,16 @@ export interface Extraction {
    * One result per stored page of a job, in the order they were stored, several being read at a time. A page that cannot
    * be read, or whose body is gone, has an `error` instead; the others go on. Ends when the consumer stops iterating.
    */
-  readAgain(job: Pick<Job, 'id'>, wanted: ReadOptions, pages: PagePlaces): AsyncGenerator<PageResult>;
+  readAgain(
+    job: Pick<Job, 'id' | 'accountId'>,
+    wanted: ReadOptions,
+    pages: PagePlaces,
+  ): AsyncGenerator<PageResult>;
+}
+
+interface Asked {
+  readonly job: ReadRequest['job'];
+  readonly accountId: AccountId | undefined;
 }
 
 /** Pages of one job under way at once: enough for the threads never to wait for a body. */
@@ -90,12 +101,13 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
   }
 
   async function read(
-    job: ReadRequest['job'],
+    { job, accountId }: Asked,
     { url, finalUrl, statusCode, contentType, fetchedAt, depth }: ReadPage,
     body: Uint8Array,
   ): Promise<PageReading> {
     const urlKey = (canonical(url)?.urlKey ?? url) as UrlKey;
     const reading = await reader.read({
+      accountId,
       job,
       task: { id: 0 as TaskId, kind: 'page', url, urlKey, depth },
       // A copy: the reader owns what it is given, and this may be needed again.
@@ -109,7 +121,7 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
 
   async function readStored(
     page: Page,
-    job: ReadRequest['job'],
+    asked: Asked,
     { formats, extract }: ReadOptions,
     blobs: Blobs,
   ): Promise<PageResult> {
@@ -136,7 +148,7 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
     }
     try {
       const statusCode = page.statusCode ?? OK;
-      const reading = await read(job, { ...page, statusCode, contentType: typeOf(page) }, body);
+      const reading = await read(asked, { ...page, statusCode, contentType: typeOf(page) }, body);
       // What headers said stands in the first record only.
       const result = resultOf({ ...readRecord(reading.page.record), metadata, links });
       return formats.includes('rawHtml') ? { ...result, rawHtml: rawTextOf(page, body) } : result;
@@ -147,13 +159,13 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
   }
 
   return {
-    async read({ url, body, contentType }, wanted) {
+    async read({ accountId, url, body, contentType }, wanted) {
       const finalUrl = parseSeed(url);
       if (reader.backlog >= MOST_WAITING) {
         throw new ScrapifieError('QUEUE_FULL', 'Too many pages wait to be read.');
       }
       const given = { url: finalUrl, finalUrl, statusCode: OK, contentType, fetchedAt: now(), depth: 0 };
-      const { page } = await read(jobFor(wanted), given, body);
+      const { page } = await read({ job: jobFor(wanted), accountId }, given, body);
       return {
         ...rowFields({ ...page, statusCode: null }),
         ...recordFields(readRecord(page.record), wanted.formats),
@@ -161,14 +173,14 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
       };
     },
 
-    async *readAgain({ id }, wanted, { store, blobs }) {
-      const job = jobFor(wanted);
+    async *readAgain({ id, accountId }, wanted, { store, blobs }) {
+      const asked = { job: jobFor(wanted), accountId };
       const underWay: Promise<PageResult>[] = [];
       let cursor: string | undefined;
       do {
         const pages = await store.listPages({ jobId: id, cursor, limit: LISTED_TOGETHER });
         for (const page of pages.items) {
-          const reading = readStored(page, job, wanted, blobs);
+          const reading = readStored(page, asked, wanted, blobs);
           // The consumer may have stopped iterating.
           reading.catch(() => undefined);
           underWay.push(reading);

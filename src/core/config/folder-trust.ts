@@ -69,7 +69,8 @@ export function readFolderFile(
   }
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw unreadable('ENOTFILE', 'is not a regular file');
+    if (!stats.isFile())
+      throw unreadable(stats.isDirectory() ? 'EISDIR' : 'ENOTFILE', 'is not a regular file');
     if (stats.size > MOST_BYTES) throw unreadable('EFBIG', `is larger than ${MOST_BYTES} bytes`);
     const text = readFileSync(descriptor, 'utf8');
     const { uid, mode } = stats;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../core/errors/registry.ts';
 import type { OutcomeKind, PageYield } from '../../core/model/attempt.ts';
 import type { Unanswered } from '../../core/model/extraction.ts';
-import type { Incarnation, JobSeq, TaskId, UrlKey } from '../../core/model/ids.ts';
+import type { AccountId, Incarnation, JobSeq, TaskId, UrlKey } from '../../core/model/ids.ts';
 import type { JobOptions, PageOptions } from '../../core/model/job.ts';
 import type { JobKind } from '../../core/model/job-kinds.ts';
 import type { NewPage, PageRedirect } from '../../core/model/page.ts';
@@ -15,6 +15,8 @@ export type ReadOptions = Pick<PageOptions, 'formats' | 'extract' | 'parts' | 'm
 
 /** A response and the options by which it is read. Plain data: it is sent to another thread. */
 export interface ReadRequest {
+  /** The account that takes a turn at the threads; missing for what the program reads by itself. */
+  readonly accountId?: AccountId | undefined;
   readonly job: {
     readonly seq: JobSeq;
     readonly kind: JobKind;

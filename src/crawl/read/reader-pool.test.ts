@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { ContentHash } from '../../core/model/ids.ts';
+import type { AccountId, ContentHash } from '../../core/model/ids.ts';
 import type { PageRecord } from '../../core/model/page.ts';
 import { unpackRecord } from '../../core/model/page-record.ts';
 import { createBlobsFs } from '../../drivers/blobs-fs/blobs-fs.ts';
@@ -52,6 +52,17 @@ describe('a pool of reading threads', () => {
   it('answers each page with its own reading', async () => {
     const orders = Array.from({ length: 40 }, (_, n) => `page ${n}`);
     expect(await tellAll(reader, ...orders)).toEqual(orders.map((order) => `read ${order}`));
+  });
+
+  it('reads a page of another account before the slow pages of a job that came first', async () => {
+    const alone = pool();
+    let slow = 0;
+    const turnOf = (accountId: string, body: string) =>
+      alone.read({ ...requestFor({ body }), accountId: accountId as AccountId });
+    const flood = Array.from({ length: 40 }, () => turnOf('one', 'slow').then(() => (slow += 1)));
+    const before = await turnOf('other', 'page').then(() => slow);
+    expect(before).toBeLessThanOrEqual(8);
+    await Promise.all(flood);
   });
 
   it('spreads pages over its threads', async () => {
@@ -150,7 +161,8 @@ describe('a thread that is lost', () => {
     const { reader, replaced } = watched({ threads: 2 });
     const fates = await tellAll(reader, 'throw', ...Array.from({ length: 11 }, (_, n) => `${n}`));
     expect(fates.slice(1)).toEqual(Array.from({ length: 11 }, (_, n) => `read ${n}`));
-    expect(replaced[0]?.pages).toBe(6);
+    // Four pages are in hand before it is known what one takes, two for each thread.
+    expect(replaced[0]?.pages).toBe(2);
   });
 
   it('because it cannot start: every page says so, and none waits for ever', async () => {

@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { PageThreadEnd } from '../../core/observe/metrics/crawl-metrics.ts';
 import { outsideSpans, recordedContext } from '../../core/tracing/tracing.ts';
 import type { PageReader, ReadRequest } from './page-reading.ts';
+import { ReadQueue } from './read-queue.ts';
 import { callOf, ReaderThread, release, type UnreadPage } from './reader-thread.ts';
 import type { HeapReport, HoldReason, ReadAnswer } from './thread-messages.ts';
 import { traceThread } from './thread-spans.ts';
@@ -32,6 +33,8 @@ export interface ReplacedThread {
 
 /** Threads that a page may take down while they read it: the second one read that page alone. */
 const MOST_LOSSES = 2;
+/** Pages that are expected to take this long leave the first of several threads to others. */
+const SLOW_PAGE_MS = 1_000;
 
 /**
  * Reads pages in threads. Of each page the pool keeps what it needs to read it again, so a lost thread costs no page: the
@@ -45,7 +48,7 @@ class ReaderPool implements PageReader {
   readonly #options: ReaderPoolOptions;
   readonly #threads: readonly ReaderThread[];
   readonly #watch: NodeJS.Timeout;
-  #waiting: UnreadPage[] = [];
+  readonly #waiting = new ReadQueue<UnreadPage>();
   /** Pages during which a thread was lost. Each waits for a thread that reads nothing else. */
   readonly #suspects: UnreadPage[] = [];
   /** Jobs as text, by their options, which all tasks of a job share. */
@@ -82,13 +85,15 @@ class ReaderPool implements PageReader {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new ScrapifieError('SHUTTING_DOWN', 'No more pages are read.'));
       const bytes = request.response.body.byteLength;
-      this.#waiting.push({ request, bytes, losses: [], parent: recordedContext(), resolve, reject });
+      const turn = { accountId: request.accountId ?? '', line: request.job.seq };
+      const parent = recordedContext();
+      this.#waiting.add({ request, bytes, turn, expectedMs: 0, losses: [], parent, resolve, reject }, turn);
       outsideSpans(() => this.#dispatch());
     });
   }
 
   get backlog(): number {
-    return this.#waiting.length + this.#suspects.length + this.#inHand;
+    return this.#waiting.size + this.#suspects.length + this.#inHand;
   }
 
   get isHolding(): boolean {
@@ -102,7 +107,7 @@ class ReaderPool implements PageReader {
     const unread = [
       ...ends.flatMap(({ pages }) => pages),
       ...this.#suspects.splice(0),
-      ...this.#waiting.splice(0),
+      ...this.#waiting.clear(),
     ];
     this.#inHand = 0;
     for (const { reject } of unread) reject(new ScrapifieError('SHUTTING_DOWN', 'No more pages are read.'));
@@ -114,6 +119,9 @@ class ReaderPool implements PageReader {
       const page = thread.takeBack(answer.id);
       if (page === undefined) continue;
       this.#inHand -= 1;
+      if (page.turn !== null) {
+        this.#waiting.done(page.turn, 'reading' in answer ? answer.reading.ms : page.expectedMs);
+      }
       thread.isAlone = false;
       release(page.request);
       if ('reading' in answer) {
@@ -135,6 +143,8 @@ class ReaderPool implements PageReader {
     const suspect = thread.takeBackCurrent();
     if (suspect !== undefined) {
       this.#inHand -= 1;
+      if (suspect.turn !== null) this.#waiting.done(suspect.turn, SLOW_PAGE_MS);
+      suspect.turn = null;
       suspect.losses.push(why);
       if (suspect.losses.length <= MOST_LOSSES) this.#suspects.push(suspect);
       else suspect.reject(lostPage(suspect));
@@ -157,10 +167,19 @@ class ReaderPool implements PageReader {
   #replace(thread: ReaderThread, replaced: ReplacedThread): void {
     const { pages } = thread.end();
     this.#inHand -= pages.length;
-    this.#waiting = [...pages, ...this.#waiting];
+    for (const page of pages.toReversed()) this.#putBack(page);
     this.#noteHold(thread, null);
     this.#options.onReplace?.(replaced);
     this.#dispatch();
+  }
+
+  #putBack(page: UnreadPage): void {
+    if (page.turn === null) {
+      this.#suspects.unshift(page);
+      return;
+    }
+    this.#waiting.done(page.turn, null);
+    this.#waiting.add(page, page.turn, true);
   }
 
   #dispatch(): void {
@@ -171,13 +190,26 @@ class ReaderPool implements PageReader {
       fresh.isAlone = true;
       this.#give(fresh, page);
     }
-    while (this.#waiting.length > 0) {
-      const thread = this.#leastBusy();
-      if (thread === null) return;
-      const page = this.#waiting.shift();
-      if (page === undefined) return;
-      this.#give(thread, page);
+    while (this.#waiting.size > 0 && this.#giveNext());
+  }
+
+  /** Gives the page whose turn it is to the thread with the least in hand that may have it. Returns false when there is none. */
+  #giveNext(): boolean {
+    for (const thread of this.#leastBusyFirst()) {
+      const next = this.#waiting.take((expectedMs) => this.#mayHave(thread, expectedMs));
+      if (next === null) continue;
+      next.page.expectedMs = next.expectedMs;
+      this.#give(thread, next.page);
+      return true;
     }
+    return false;
+  }
+
+  /** The first of several threads has no slow pages, so that slow ones never keep all of them. */
+  #mayHave(thread: ReaderThread, expectedMs: number): boolean {
+    const isForQuickPages = this.#threads.length > 1 && thread === this.#threads[0];
+    if (isForQuickPages && expectedMs > SLOW_PAGE_MS) return false;
+    return thread.hasTimeFor(expectedMs);
   }
 
   #give(thread: ReaderThread, page: UnreadPage): void {
@@ -198,13 +230,10 @@ class ReaderPool implements PageReader {
     return text;
   }
 
-  /** Returns null when each thread has enough in hand. */
-  #leastBusy(): ReaderThread | null {
-    let best: ReaderThread | null = null;
-    for (const thread of this.#threads) {
-      if (thread.hasRoom && (best === null || thread.inHand.size < best.inHand.size)) best = thread;
-    }
-    return best;
+  /** Threads that have not enough in hand. */
+  #leastBusyFirst(): readonly ReaderThread[] {
+    const free = this.#threads.filter((thread) => thread.hasRoom);
+    return free.length < 2 ? free : free.sort((a, b) => a.inHand.size - b.inHand.size);
   }
 
   /** A thread that is still to be started, and has nothing in hand. */

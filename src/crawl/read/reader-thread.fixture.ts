@@ -70,7 +70,8 @@ function obey({ id, request, unread }: ReadCall): void {
         leadsTo: null,
         yield: { textLength: 0, linkCount: 0 },
         sitemapProblem: null,
-        ms: 0,
+        // What a page is said to have taken decides whose turn is next.
+        ms: order === 'slow' ? 2_000 : 0,
         ...(unread === undefined ? {} : { failure: { code: 'EXTRACTION_FAILED' as const, message: unread } }),
       },
     });

@@ -3,6 +3,7 @@ import type { Context } from '@opentelemetry/api';
 import { releaseBytes } from '../../lib/own-memory.ts';
 import { startThread } from '../../lib/threads/thread.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
+import type { ReadTurn } from './read-queue.ts';
 import { copiedRenderedPage, renderedBuffers } from './rendered-page.ts';
 import type {
   HeapReport,
@@ -17,11 +18,17 @@ import type {
 const IN_HAND = 32;
 /** A thread is given copies of bodies, so that a page outlives its thread; this is how much of them it may have. */
 const IN_HAND_BYTES = 8_388_608;
+/** Nor is a page given behind others that take the thread this long together: it may be the turn of another one before. */
+const IN_HAND_MS = 500;
 
 /** A page that is to be read. */
 export interface UnreadPage {
   readonly request: ReadRequest;
   readonly bytes: number;
+  /** A page that has cost a thread has none: it is read alone. */
+  turn: ReadTurn | null;
+  /** The time that reading is expected to take. */
+  expectedMs: number;
   /** Why threads ended while they read this page. */
   readonly losses: string[];
   /** Context of the span that waits for the page; null when there is none. */
@@ -58,6 +65,7 @@ export class ReaderThread {
   #onReady: () => void = () => undefined;
   #worker: Worker | null;
   #inHandBytes = 0;
+  #inHandMs = 0;
   /** Which call was seen being read, and since when. */
   #watched = { id: 0, since: 0 };
 
@@ -78,10 +86,16 @@ export class ReaderThread {
     return !this.isAlone && this.inHand.size < IN_HAND && this.#inHandBytes < IN_HAND_BYTES;
   }
 
+  /** Whether a page may be read soon that is expected to take so long. */
+  hasTimeFor(expectedMs: number): boolean {
+    return this.inHand.size === 0 || this.#inHandMs + expectedMs <= IN_HAND_MS;
+  }
+
   /** What is given in one turn goes over in one message. */
   give(page: UnreadPage, call: ReadCall): void {
     this.inHand.set(call.id, page);
     this.#inHandBytes += page.bytes;
+    this.#inHandMs += page.expectedMs;
     if (this.#outbox.length === 0) setImmediate(() => this.#send());
     this.#outbox.push(call);
   }
@@ -91,6 +105,7 @@ export class ReaderThread {
     if (page === undefined) return undefined;
     this.inHand.delete(id);
     this.#inHandBytes -= page.bytes;
+    this.#inHandMs -= page.expectedMs;
     return page;
   }
 
@@ -124,6 +139,7 @@ export class ReaderThread {
     const pages = [...this.inHand.values()];
     this.inHand.clear();
     this.#inHandBytes = 0;
+    this.#inHandMs = 0;
     this.#outbox.length = 0;
     this.isAlone = false;
     const ended = this.#worker?.terminate() ?? Promise.resolve();

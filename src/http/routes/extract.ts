@@ -1,6 +1,7 @@
 import { extractRequestSchema, readOptionsOf } from '../../capabilities/jobs/extraction-request.ts';
 import { pageSchema } from '../../capabilities/views/page-schemas.ts';
 import type { App } from '../server/app.ts';
+import { accountOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -23,7 +24,8 @@ export function addExtractRoutes(app: App, { extraction }: RouteDeps): void {
       const { html, url, contentType } = request.body;
       const body = new TextEncoder().encode(html);
       const type = `${contentType.split(';', 1)[0]}; charset=utf-8`;
-      const result = await extraction.read({ url, body, contentType: type }, readOptionsOf(request.body));
+      const given = { accountId: accountOf(request), url, body, contentType: type };
+      const result = await extraction.read(given, readOptionsOf(request.body));
       return success({ ...result, contentType });
     },
   });

@@ -91,6 +91,7 @@ export async function readAttempt(
   let reading: PageReading;
   try {
     reading = await readInSpan(parts.reader, {
+      accountId: running.job.accountId,
       job: {
         seq: task.jobSeq,
         kind: running.job.kind,

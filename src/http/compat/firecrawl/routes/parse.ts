@@ -6,6 +6,7 @@ import type { PageResult } from '../../../../capabilities/jobs/page-result.ts';
 import type { DocumentContent } from '../../../../extract/documents/document-content.ts';
 import { urlPart } from '../../../../lib/url-part.ts';
 import type { App } from '../../../server/app.ts';
+import { accountOf } from '../../../server/caller.ts';
 import { parseBoundedJson } from '../../../server/json-body.ts';
 import { Refusal } from '../failure.ts';
 import { bodyOf, type FirecrawlDeps } from '../firecrawl-deps.ts';
@@ -106,7 +107,8 @@ export function addParseRoutes(app: App, { extraction, isV1, jobs }: FirecrawlDe
       const body = new Uint8Array(await file.arrayBuffer());
       const contentType = typeOf(file);
       const url = `${NOWHERE}${urlPart(file.name)}`;
-      const reading = extraction.read({ url, body, contentType }, readOptionsOf(wanted));
+      const accountId = accountOf(request);
+      const reading = extraction.read({ accountId, url, body, contentType }, readOptionsOf(wanted));
       const page = await (given.timeout === undefined ? reading : inTime(reading, given.timeout));
       requireText(page);
       const view = viewOf(scrape, { origin });
