@@ -4,126 +4,206 @@ package scrapifie
 
 import "time"
 
-// ExtractOptions is a part of the API.
-type ExtractOptions struct {
-	// A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-	Type *string `json:"type,omitempty"`
-	// Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-	Rules map[string]any `json:"rules,omitempty"`
-	// JSON Schema that the result of the rules is checked against.
-	Schema map[string]any `json:"schema,omitempty"`
-	// Ask the language model of the settings for required fields that the rules left empty.
-	LLM any `json:"llm,omitempty"`
-}
-
-// ExtractOptionsLlm is a part of the API.
-type ExtractOptionsLlm struct {
-	// Fields that are judgements: their values need not stand on the page.
-	Derived any `json:"derived"`
-}
-
-// PageProxy is a part of the API.
-type PageProxy struct {
-	// Kind of proxy, from cheap to trusted.
-	Tier *string `json:"tier,omitempty"`
-	// Where the proxy is to be, `de` for Germany.
-	Country *string `json:"country,omitempty"`
-	// The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-	MaxTier *string `json:"maxTier,omitempty"`
-	// A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again.
+// AcceptedBatch is a part of the API.
+type AcceptedBatch struct {
+	ID     string `json:"id"`
+	Kind   string `json:"kind"`
+	Status string `json:"status"`
+	// The page asked for, for a single scrape or a map.
 	URL *string `json:"url,omitempty"`
-	// Several proxies of your own, which are used in turn.
-	URLs []string `json:"urls,omitempty"`
+	// URLs the job starts with, duplicates left out.
+	URLs       int64    `json:"urls"`
+	StatusURL  string   `json:"statusUrl"`
+	ResultsURL string   `json:"resultsUrl"`
+	Links      JobLinks `json:"links"`
+	// With `ignoreInvalidUrls`: what was submitted and is no URL, each with the reason.
+	InvalidURLs []AcceptedBatchInvalidUrls `json:"invalidUrls,omitempty"`
 }
 
-// PageWait is a part of the API.
-type PageWait struct {
-	// Until an element matches.
-	Selector *string `json:"selector,omitempty"`
-	// So long, after everything else that is waited for.
-	Ms *int64 `json:"ms,omitempty"`
-	// How far the page must have loaded.
-	Until *string `json:"until,omitempty"`
+// AcceptedBatchInvalidUrls is a part of the API.
+type AcceptedBatchInvalidUrls struct {
+	URL     string `json:"url"`
+	Message string `json:"message"`
 }
 
-// PageScroll is a part of the API.
-type PageScroll struct {
-	// Screens to go at most; 20 unless given.
-	MaxSteps *int64 `json:"maxSteps,omitempty"`
-	// Pause after each; 150 unless given.
-	PauseMs *int64 `json:"pauseMs,omitempty"`
+// AcceptedJob is a part of the API.
+type AcceptedJob struct {
+	ID     string `json:"id"`
+	Kind   string `json:"kind"`
+	Status string `json:"status"`
+	// The page asked for, for a single scrape or a map.
+	URL *string `json:"url,omitempty"`
+	// URLs the job starts with, duplicates left out.
+	URLs       int64    `json:"urls"`
+	StatusURL  string   `json:"statusUrl"`
+	ResultsURL string   `json:"resultsUrl"`
+	Links      JobLinks `json:"links"`
 }
 
-// PageScreenshot is a part of the API.
-type PageScreenshot struct {
-	// The whole page instead of what a window shows.
-	FullPage *bool `json:"fullPage,omitempty"`
-	// Only the first element that matches.
-	Selector *string `json:"selector,omitempty"`
-	// png unless given.
-	Format *string `json:"format,omitempty"`
-	// Of a jpeg.
-	Quality *int64 `json:"quality,omitempty"`
+// Account is a part of the API.
+type Account struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// A plan of the settings, or `custom`.
+	Plan string `json:"plan"`
+	// null: none.
+	Limits AccountLimits `json:"limits"`
+	// Since when its keys are refused; null: it is in use.
+	DisabledAt *time.Time `json:"disabledAt"`
+	// Since when it is being deleted, which cannot be undone; null: it is not.
+	DeletingSince *time.Time   `json:"deletingSince"`
+	CreatedAt     time.Time    `json:"createdAt"`
+	UpdatedAt     time.Time    `json:"updatedAt"`
+	Links         AccountLinks `json:"links"`
 }
 
-// JobRetention is a part of the API.
-type JobRetention struct {
-	// How long bodies are kept as they were fetched; null: as the account and the installation say.
-	Bodies any `json:"bodies,omitempty"`
-	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-	Artifacts any `json:"artifacts,omitempty"`
-	// How long is kept what was read out of pages; null: as the account and the installation say.
-	Records any `json:"records,omitempty"`
-	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-	Ledger any `json:"ledger,omitempty"`
-	// How long an ended job is kept at all; null: as the account and the installation say.
-	Jobs any `json:"jobs,omitempty"`
-	// How long exports are kept after they were written; null: as the account and the installation say.
-	Exports any `json:"exports,omitempty"`
+// AccountLimits: null: none.
+type AccountLimits struct {
+	// Requests to the API per minute, over all keys.
+	RequestsPerMinute *int64 `json:"requestsPerMinute"`
+	// Pages fetched at the same time, over all processes.
+	ConcurrentPages *int64 `json:"concurrentPages"`
+	// URLs of its jobs that have not ended.
+	OpenURLs *int64 `json:"openUrls"`
+	// Bytes of the bodies that its jobs have stored, before compression.
+	StoredBytes *int64 `json:"storedBytes"`
 }
 
-// CrawlRoute is a part of the API.
-type CrawlRoute struct {
-	// Patterns as in `include`.
-	Match any `json:"match"`
-	// `false`: the page is fetched for its links and not kept.
-	Keep *bool `json:"keep,omitempty"`
-	// `false`: the links of the page are not followed.
-	Follow *bool `json:"follow,omitempty"`
-	// In place of the options of the crawl.
-	Options *CrawlRouteOptions `json:"options,omitempty"`
+// AccountLinks is a part of the API.
+type AccountLinks struct {
+	Self string `json:"self"`
 }
 
-// CrawlRouteOptions: In place of the options of the crawl.
-type CrawlRouteOptions struct {
-	// How these pages are fetched.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept.
-	Formats []string `json:"formats,omitempty"`
-	// What to read out of these pages.
-	Extract *ExtractOptions `json:"extract,omitempty"`
-	// What to wait for before the page is read.
-	Wait *PageWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more.
-	Scroll any `json:"scroll,omitempty"`
+// AccountWithUse is a part of the API.
+type AccountWithUse struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// A plan of the settings, or `custom`.
+	Plan string `json:"plan"`
+	// null: none.
+	Limits AccountLimits `json:"limits"`
+	// Since when its keys are refused; null: it is in use.
+	DisabledAt *time.Time `json:"disabledAt"`
+	// Since when it is being deleted, which cannot be undone; null: it is not.
+	DeletingSince *time.Time         `json:"deletingSince"`
+	CreatedAt     time.Time          `json:"createdAt"`
+	UpdatedAt     time.Time          `json:"updatedAt"`
+	Links         AccountLinks       `json:"links"`
+	Used          AccountWithUseUsed `json:"used"`
 }
 
-// JobWebhook is a part of the API.
-type JobWebhook struct {
-	// Where the events of this job are sent: an http or https URL.
-	URL string `json:"url"`
-	// Types of events, or patterns such as `page.*`; the ends of the job unless given.
-	Events []string `json:"events,omitempty"`
-	// Signs what is sent. Without one, messages are not signed.
-	Secret *string `json:"secret,omitempty"`
-	// Sent along, such as `Authorization`.
-	Headers map[string]string `json:"headers,omitempty"`
+// AccountWithUseUsed is a part of the API.
+type AccountWithUseUsed struct {
+	OpenURLs int64 `json:"openUrls"`
+	// Pages that are claimed by a worker.
+	ConcurrentPages int64 `json:"concurrentPages"`
+	StoredBytes     int64 `json:"storedBytes"`
 }
 
-// ScrapeRequest is the body of a request.
-type ScrapeRequest struct {
-	// The page to fetch.
-	URL string `json:"url"`
+// ActionResult is a part of the API.
+type ActionResult struct {
+	Type string `json:"type"`
+	Ms   int64  `json:"ms"`
+	// Of `evaluate`: what the script returned.
+	Value any `json:"value,omitempty"`
+	// Of `screenshot`.
+	Screenshot *Artifact `json:"screenshot,omitempty"`
+}
+
+// AddOptOutRequest is the body of a request.
+type AddOptOutRequest struct {
+	Reason *string `json:"reason,omitempty"`
+	// Contact of the person who asked for the opt-out.
+	Contact *string `json:"contact,omitempty"`
+}
+
+func (AddOptOutRequest) isRequest() {}
+
+// Artifact is a part of the API.
+type Artifact struct {
+	// Where it can be fetched, with the API key.
+	URL         string `json:"url"`
+	ContentType string `json:"contentType"`
+	Bytes       int64  `json:"bytes"`
+	// With `inline: true`; null when the bytes are gone.
+	Base64 *string `json:"base64,omitempty"`
+}
+
+// Attempt is a part of the API.
+type Attempt struct {
+	Engine    string  `json:"engine"`
+	ProxyTier *string `json:"proxyTier"`
+	// The proxy by its id, as in `GET /v1/proxies`; `own/…` for one of the caller’s.
+	ProxyID *string `json:"proxyId,omitempty"`
+	// `browser` when the request carried the identity of a regular browser.
+	Identity *string `json:"identity,omitempty"`
+	// A solver service was allowed to help.
+	HasSolver *bool `json:"hasSolver,omitempty"`
+	// Why this attempt was made this way.
+	Reason  string `json:"reason"`
+	Outcome string `json:"outcome"`
+	// What decided the outcome.
+	Evidence *string `json:"evidence,omitempty"`
+	// Of an attempt that led on: the redirects it followed.
+	Redirects []AttemptRedirects `json:"redirects,omitempty"`
+	// The page led on to another host, where the next attempt was made.
+	LedOn *bool `json:"ledOn,omitempty"`
+	// Whose block or challenge it is, where that is known.
+	Vendor    *string `json:"vendor,omitempty"`
+	ErrorCode *string `json:"errorCode,omitempty"`
+	// How much there was to read, where that decides about rendering.
+	Yield      *AttemptYield `json:"yield,omitempty"`
+	StatusCode *int64        `json:"statusCode"`
+	// Between the claim of the URL by a worker and the request: for robots.txt, the host’s gate and a free place.
+	WaitedMs *float64 `json:"waitedMs,omitempty"`
+	Ms       float64  `json:"ms"`
+	Bytes    int64    `json:"bytes"`
+	// What was used beside the request, as far as it has a price.
+	Extras *AttemptExtras `json:"extras,omitempty"`
+	// What it costs in millionths of a credit; left out: nothing.
+	Microcredits *int64    `json:"microcredits,omitempty"`
+	At           time.Time `json:"at"`
+}
+
+// AttemptRedirects is a part of the API.
+type AttemptRedirects struct {
+	URL        string `json:"url"`
+	StatusCode int64  `json:"statusCode"`
+}
+
+// AttemptYield: How much there was to read, where that decides about rendering.
+type AttemptYield struct {
+	TextLength int64 `json:"textLength"`
+	LinkCount  int64 `json:"linkCount"`
+}
+
+// AttemptExtras: What was used beside the request, as far as it has a price.
+type AttemptExtras struct {
+	Tokens      *int64 `json:"tokens,omitempty"`
+	SolverCalls *int64 `json:"solverCalls,omitempty"`
+	Screenshots *int64 `json:"screenshots,omitempty"`
+	Pdfs        *int64 `json:"pdfs,omitempty"`
+}
+
+// AuditEntry is a part of the API.
+type AuditEntry struct {
+	// 1 for the first entry; no number is left out.
+	Seq int64     `json:"seq"`
+	At  time.Time `json:"at"`
+	// The id of an API key, an address, an account, or `command line`.
+	Actor string `json:"actor"`
+	// What was done, such as `key.create`.
+	Action  string         `json:"action"`
+	Target  string         `json:"target"`
+	Details map[string]any `json:"details"`
+	// `hash` of the entry before; zeros for the first.
+	PreviousHash string `json:"previousHash"`
+	// SHA-256 over this entry and `previousHash`; docs/security.md says how.
+	Hash string `json:"hash"`
+}
+
+// BatchPageOptions is a part of the API.
+type BatchPageOptions struct {
 	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
@@ -157,11 +237,11 @@ type ScrapeRequest struct {
 	// What a browser need not load.
 	BlockResources []string `json:"blockResources,omitempty"`
 	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
+	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
 	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
 	Mobile *bool `json:"mobile,omitempty"`
 	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
+	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
 	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
 	Locale *string `json:"locale,omitempty"`
 	// Time zone of the browser. Needs a browser.
@@ -192,23 +272,7 @@ type ScrapeRequest struct {
 	MaxAge any `json:"maxAge,omitempty"`
 	// Whether the page that is fetched may answer later requests with `maxAge`.
 	Reuse *bool `json:"reuse,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *JobRetention `json:"retention,omitempty"`
-	// Answer 202 with the job at once instead of waiting for the result.
-	Async *bool `json:"async,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *JobWebhook `json:"webhook,omitempty"`
 }
-
-func (ScrapeRequest) isRequest() {}
 
 // PageAction2 is a part of the API.
 type PageAction2 struct {
@@ -333,98 +397,18 @@ type PageAction12 struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// ScrapeRequestViewport is a part of the API.
-type ScrapeRequestViewport struct {
+// BatchPageOptionsViewport is a part of the API.
+type BatchPageOptionsViewport struct {
 	Width  int64 `json:"width"`
 	Height int64 `json:"height"`
 }
 
-// ScrapeRequestGeolocation is a part of the API.
-type ScrapeRequestGeolocation struct {
+// BatchPageOptionsGeolocation is a part of the API.
+type BatchPageOptionsGeolocation struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
 	// In metres; 10 unless given.
 	Accuracy *float64 `json:"accuracy,omitempty"`
-}
-
-// ScrapeRequestExports is a part of the API.
-type ScrapeRequestExports struct {
-	// What the file has.
-	Type string `json:"type"`
-	// How it is written.
-	Format string `json:"format"`
-}
-
-// BatchPageOptions is a part of the API.
-type BatchPageOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept of each page and returned.
-	Formats []string `json:"formats,omitempty"`
-	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-	Inline *bool `json:"inline,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ExtractOptions `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *PageWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *PageProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-	// HTTP method.
-	Method *string `json:"method,omitempty"`
-	// Request body; needs `method: "POST"`.
-	Body *string `json:"body,omitempty"`
-	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-	MaxAge any `json:"maxAge,omitempty"`
-	// Whether the page that is fetched may answer later requests with `maxAge`.
-	Reuse *bool `json:"reuse,omitempty"`
 }
 
 // BatchRequest is the body of a request.
@@ -458,12 +442,106 @@ type BatchRequest struct {
 	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
 	Lake *bool `json:"lake,omitempty"`
 	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
+	Exports []BatchRequestExports `json:"exports,omitempty"`
 	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
 	Webhook *JobWebhook `json:"webhook,omitempty"`
 }
 
 func (BatchRequest) isRequest() {}
+
+// BatchRequestExports is a part of the API.
+type BatchRequestExports struct {
+	// What the file has.
+	Type string `json:"type"`
+	// How it is written.
+	Format string `json:"format"`
+}
+
+// ChangeAccountRequest is the body of a request.
+type ChangeAccountRequest struct {
+	Name   *string                     `json:"name,omitempty"`
+	Plan   *string                     `json:"plan,omitempty"`
+	Limits *ChangeAccountRequestLimits `json:"limits,omitempty"`
+}
+
+func (ChangeAccountRequest) isRequest() {}
+
+// ChangeAccountRequestLimits is a part of the API.
+type ChangeAccountRequestLimits struct {
+	// Requests to the API per minute, over all keys.
+	RequestsPerMinute *int64 `json:"requestsPerMinute,omitempty"`
+	// Pages fetched at the same time, over all processes.
+	ConcurrentPages *int64 `json:"concurrentPages,omitempty"`
+	// URLs of its jobs that have not ended.
+	OpenURLs *int64 `json:"openUrls,omitempty"`
+	// Bytes of the bodies that its jobs have stored, before compression.
+	StoredBytes *int64 `json:"storedBytes,omitempty"`
+}
+
+// ChangedWebhook is a part of the API.
+type ChangedWebhook struct {
+	ID string `json:"id"`
+	// Where events are sent; the addresses of chats are hidden behind their host.
+	URL     string   `json:"url"`
+	Events  []string `json:"events"`
+	Format  string   `json:"format"`
+	Enabled bool     `json:"enabled"`
+	// `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again.
+	DisabledReason *string    `json:"disabledReason"`
+	DisabledAt     *time.Time `json:"disabledAt"`
+	// When the attempts began to fail that have failed in a row.
+	FailingSince *time.Time          `json:"failingSince"`
+	CreatedAt    time.Time           `json:"createdAt"`
+	UpdatedAt    time.Time           `json:"updatedAt"`
+	Links        ChangedWebhookLinks `json:"links"`
+	// Only when it has changed, with another origin or format. Shown this one time.
+	Secret *string `json:"secret,omitempty"`
+}
+
+// ChangedWebhookLinks is a part of the API.
+type ChangedWebhookLinks struct {
+	Self       string `json:"self"`
+	Deliveries string `json:"deliveries"`
+}
+
+// CheckedOwnerRequest is a part of the API.
+type CheckedOwnerRequest struct {
+	// Known to you only.
+	ID                     string    `json:"id"`
+	Host                   string    `json:"host"`
+	Want                   string    `json:"want"`
+	SecondsBetweenRequests *int64    `json:"secondsBetweenRequests"`
+	State                  string    `json:"state"`
+	CreatedAt              time.Time `json:"createdAt"`
+	// A request that is not proved by then is forgotten.
+	ExpiresAt time.Time  `json:"expiresAt"`
+	ProvedAt  *time.Time `json:"provedAt"`
+	ProvedBy  *string    `json:"provedBy"`
+	// Publish one of the two, then call `check`.
+	Proof CheckedOwnerRequestProof `json:"proof"`
+	Links AccountLinks             `json:"links"`
+	// What was found in place of the proof.
+	Seen []string `json:"seen"`
+}
+
+// CheckedOwnerRequestProof: Publish one of the two, then call `check`.
+type CheckedOwnerRequestProof struct {
+	File CheckedOwnerRequestProofFile `json:"file"`
+	Dns  *CheckedOwnerRequestProofDns `json:"dns"`
+}
+
+// CheckedOwnerRequestProofFile is a part of the API.
+type CheckedOwnerRequestProofFile struct {
+	URL  string `json:"url"`
+	Line string `json:"line"`
+}
+
+// CheckedOwnerRequestProofDns is a part of the API.
+type CheckedOwnerRequestProofDns struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
 
 // CrawlPageOptions is a part of the API.
 type CrawlPageOptions struct {
@@ -500,11 +578,11 @@ type CrawlPageOptions struct {
 	// What a browser need not load.
 	BlockResources []string `json:"blockResources,omitempty"`
 	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
+	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
 	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
 	Mobile *bool `json:"mobile,omitempty"`
 	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
+	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
 	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
 	Locale *string `json:"locale,omitempty"`
 	// Time zone of the browser. Needs a browser.
@@ -588,7 +666,7 @@ type CrawlRequest struct {
 	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
 	Lake *bool `json:"lake,omitempty"`
 	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
+	Exports []BatchRequestExports `json:"exports,omitempty"`
 	// Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
 	MaxLoginWalls *int64 `json:"maxLoginWalls,omitempty"`
 	// How each page is fetched.
@@ -599,381 +677,392 @@ type CrawlRequest struct {
 
 func (CrawlRequest) isRequest() {}
 
-// MapPageOptions is a part of the API.
-type MapPageOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+// CrawlRoute is a part of the API.
+type CrawlRoute struct {
+	// Patterns as in `include`.
+	Match any `json:"match"`
+	// `false`: the page is fetched for its links and not kept.
+	Keep *bool `json:"keep,omitempty"`
+	// `false`: the links of the page are not followed.
+	Follow *bool `json:"follow,omitempty"`
+	// In place of the options of the crawl.
+	Options *CrawlRouteOptions `json:"options,omitempty"`
+}
+
+// CrawlRouteOptions: In place of the options of the crawl.
+type CrawlRouteOptions struct {
+	// How these pages are fetched.
 	Engine *string `json:"engine,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *PageWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *PageProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-}
-
-// MapRequest is the body of a request.
-type MapRequest struct {
-	// The site, or the part of it to start from.
-	URL string `json:"url"`
-	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-	Sitemap *string `json:"sitemap,omitempty"`
-	// Only URLs that match one are listed; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Include []string `json:"include,omitempty"`
-	// URLs that match one are not listed. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Exclude []string `json:"exclude,omitempty"`
-	// List URLs on subdomains too.
-	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
-	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
-	// Words that the address or the title of a URL must have; those with them in the title come first.
-	Search *string `json:"search,omitempty"`
-	// URLs in the answer at most.
-	Limit *int64 `json:"limit,omitempty"`
-	// Time to wait for the list; the job goes on afterwards.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *JobRetention `json:"retention,omitempty"`
-	// Answer 202 with the job at once instead of waiting for the result.
-	Async *bool `json:"async,omitempty"`
-	// How the start page and the sitemaps are fetched.
-	Options *MapPageOptions `json:"options,omitempty"`
-}
-
-func (MapRequest) isRequest() {}
-
-// WebhookRequest is the body of a request.
-type WebhookRequest struct {
-	// Where events are sent: an http or https URL, or `mailto:address`.
-	URL string `json:"url"`
-	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
-	Events []string `json:"events"`
-	// What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows.
-	Format *string `json:"format,omitempty"`
-	// Sent along, such as `Authorization`. Never shown again.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.
-	Secret *string `json:"secret,omitempty"`
-}
-
-func (WebhookRequest) isRequest() {}
-
-// WebhookUpdate is the body of a request.
-type WebhookUpdate struct {
-	// Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew.
-	URL *string `json:"url,omitempty"`
-	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
-	Events []string `json:"events,omitempty"`
-	// What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well.
-	Format *string `json:"format,omitempty"`
-	// In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.
-	Secret *string `json:"secret,omitempty"`
-	// False: nothing is sent, and open deliveries end as failed.
-	Enabled *bool `json:"enabled,omitempty"`
-}
-
-func (WebhookUpdate) isRequest() {}
-
-// ScheduledScrape is a part of the API.
-type ScheduledScrape struct {
-	// The page to fetch.
-	URL string `json:"url"`
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept of each page and returned.
+	// Formats that are kept.
 	Formats []string `json:"formats,omitempty"`
-	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-	Inline *bool `json:"inline,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	// What to read out of these pages.
 	Extract *ExtractOptions `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
+	// What to wait for before the page is read.
 	Wait *PageWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	// Go down the page until it grows no more.
 	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *PageProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-	// HTTP method.
-	Method *string `json:"method,omitempty"`
-	// Request body; needs `method: "POST"`.
-	Body *string `json:"body,omitempty"`
-	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-	MaxAge any `json:"maxAge,omitempty"`
-	// Whether the page that is fetched may answer later requests with `maxAge`.
-	Reuse *bool `json:"reuse,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *JobRetention `json:"retention,omitempty"`
-	// Answer 202 with the job at once instead of waiting for the result.
-	Async *bool `json:"async,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *JobWebhook `json:"webhook,omitempty"`
-	Kind    string      `json:"kind"`
 }
 
-// ScheduledBatch is a part of the API.
-type ScheduledBatch struct {
-	// The pages to fetch; a URL given twice is fetched once.
-	URLs []string `json:"urls"`
-	// Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-	IgnoreInvalidURLs *bool `json:"ignoreInvalidUrls,omitempty"`
-	// How each page is fetched.
-	Options *BatchPageOptions `json:"options,omitempty"`
-	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
-	// Bytes the job may download before it stops; null: no limit.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-	// Time after which the job stops; null: no limit.
-	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
-	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
-	// Bytes the job may download through proxies before it stops; null: no limit.
-	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
-	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-	MaxCredits *float64 `json:"maxCredits,omitempty"`
-	// Most fetches of this job at once, over all hosts; null: no limit of its own.
-	Concurrency *int64 `json:"concurrency,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *JobRetention `json:"retention,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *JobWebhook `json:"webhook,omitempty"`
-	Kind    string      `json:"kind"`
+// CreateAccountRequest is the body of a request.
+type CreateAccountRequest struct {
+	// Left out: one is made.
+	ID   *string `json:"id,omitempty"`
+	Name string  `json:"name"`
+	Plan *string `json:"plan,omitempty"`
+	// Limits left out are none.
+	Limits *ChangeAccountRequestLimits `json:"limits,omitempty"`
 }
 
-// ScheduledCrawl is a part of the API.
-type ScheduledCrawl struct {
-	// Where the crawl starts.
-	URLs []string `json:"urls,omitempty"`
-	// Sitemaps to start from.
-	SitemapURLs []string `json:"sitemapUrls,omitempty"`
-	// Pages to fetch at most; null: no limit.
-	MaxPages *int64 `json:"maxPages,omitempty"`
-	// Links to follow from a seed at most; null: no limit.
-	MaxDepth *int64 `json:"maxDepth,omitempty"`
-	// Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-	AllowedDomains []string `json:"allowedDomains,omitempty"`
-	// Follow links to subdomains of the allowed hosts.
-	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
-	// Follow links to any host.
-	AllowExternal *bool `json:"allowExternal,omitempty"`
-	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Include []string `json:"include,omitempty"`
-	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Exclude []string `json:"exclude,omitempty"`
-	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
-	// Treat URLs that differ after `#` as different pages.
-	KeepFragment *bool `json:"keepFragment,omitempty"`
-	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-	Sitemap *string `json:"sitemap,omitempty"`
-	// Do not follow links marked nofollow.
-	ObeyNofollow *bool `json:"obeyNofollow,omitempty"`
-	// Do not keep pages marked noindex.
-	ObeyNoindex *bool `json:"obeyNoindex,omitempty"`
-	// Treat rel=canonical as the same page.
-	FollowCanonical *bool `json:"followCanonical,omitempty"`
-	// Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-	AvoidQueryTraps *bool `json:"avoidQueryTraps,omitempty"`
-	// Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-	IfModified *bool `json:"ifModified,omitempty"`
-	// What becomes of pages whose URL matches; the first route that fits decides.
-	Routes []CrawlRoute `json:"routes,omitempty"`
-	// Bytes the job may download before it stops; null: no limit.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-	// Time after which the job stops; null: no limit.
-	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
-	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
-	// Bytes the job may download through proxies before it stops; null: no limit.
-	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
-	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-	MaxCredits *float64 `json:"maxCredits,omitempty"`
-	// Most fetches of this job at once, over all hosts; null: no limit of its own.
-	Concurrency *int64 `json:"concurrency,omitempty"`
-	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-	Retention *JobRetention `json:"retention,omitempty"`
-	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-	Snapshots *bool `json:"snapshots,omitempty"`
-	// Make the pages of the job findable by `GET /v1/search`.
-	Search *bool `json:"search,omitempty"`
-	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-	Lake *bool `json:"lake,omitempty"`
-	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []ScrapeRequestExports `json:"exports,omitempty"`
-	// Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-	MaxLoginWalls *int64 `json:"maxLoginWalls,omitempty"`
-	// How each page is fetched.
-	Options *CrawlPageOptions `json:"options,omitempty"`
-	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
-	Webhook *JobWebhook `json:"webhook,omitempty"`
-	Kind    string      `json:"kind"`
-}
+func (CreateAccountRequest) isRequest() {}
 
-// ScheduleRequest is the body of a request.
-type ScheduleRequest struct {
-	// For people.
+// CreateKeyRequest is the body of a request.
+type CreateKeyRequest struct {
+	// Another account, for the operator; left out: the account of the key.
+	Account *string `json:"account,omitempty"`
+	// What the key is for.
 	Name string `json:"name"`
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
+	// scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
+	Scopes        []string `json:"scopes,omitempty"`
+	RatePerMinute *int64   `json:"ratePerMinute,omitempty"`
+	// When it stops working.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+}
+
+func (CreateKeyRequest) isRequest() {}
+
+// CreateOwnerRequestRequest is the body of a request.
+type CreateOwnerRequestRequest struct {
+	// Host name of the site, with the port where it has its own.
+	Host string `json:"host"`
+	// stop: do not crawl it at all. slower: leave more time between requests.
+	Want string `json:"want"`
+	// With `slower`: the least time between two requests to the host.
+	SecondsBetweenRequests *int64 `json:"secondsBetweenRequests,omitempty"`
+	// How the operator can reach you.
+	Contact *string `json:"contact,omitempty"`
+	// For the operator.
+	Message *string `json:"message,omitempty"`
+}
+
+func (CreateOwnerRequestRequest) isRequest() {}
+
+// Credential is a part of the API.
+type Credential struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// The only hosts it is sent to.
+	Hosts     []string     `json:"hosts"`
+	CreatedAt time.Time    `json:"createdAt"`
+	UpdatedAt time.Time    `json:"updatedAt"`
+	Links     AccountLinks `json:"links"`
+}
+
+// CreditEntry is a part of the API.
+type CreditEntry struct {
+	ID string `json:"id"`
+	// `lapse`: what was left of an allowance when its month was over.
+	Kind string `json:"kind"`
+	// Credits; negative: taken away.
+	Amount float64   `json:"amount"`
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
+}
+
+// Credits is a part of the API.
+type Credits struct {
+	// What new pages can be paid with: allowance and balance.
+	AvailableCredits float64 `json:"availableCredits"`
+	// Left of this month’s allowance; it lapses with the month.
+	AllowanceCredits float64 `json:"allowanceCredits"`
+	// Granted credits; they do not expire.
+	BalanceCredits float64 `json:"balanceCredits"`
+	// Held for the jobs that are going on.
+	HeldCredits float64 `json:"heldCredits"`
+	// The allowance of each calendar month, in UTC.
+	MonthlyCredits float64 `json:"monthlyCredits"`
+	// Below this, `account.low_credits` is sent.
+	LowCredits float64 `json:"lowCredits"`
+	// When the next allowance comes.
+	RenewsAt time.Time `json:"renewsAt"`
+}
+
+// Delivery is a part of the API.
+type Delivery struct {
+	ID        string `json:"id"`
+	WebhookID string `json:"webhookId"`
+	// The header `webhook-id`: the same in every attempt and redelivery.
+	EventID string `json:"eventId"`
+	// The type of the event.
+	Event    string  `json:"event"`
+	JobID    *string `json:"jobId"`
+	State    string  `json:"state"`
+	Attempts int64   `json:"attempts"`
+	// Why it failed.
+	Reason       *string      `json:"reason"`
+	RedeliveryOf *string      `json:"redeliveryOf"`
+	CreatedAt    time.Time    `json:"createdAt"`
+	EndedAt      *time.Time   `json:"endedAt"`
+	Links        AccountLinks `json:"links"`
+}
+
+// DeliveryDetail is a part of the API.
+type DeliveryDetail struct {
+	ID        string `json:"id"`
+	WebhookID string `json:"webhookId"`
+	// The header `webhook-id`: the same in every attempt and redelivery.
+	EventID string `json:"eventId"`
+	// The type of the event.
+	Event    string  `json:"event"`
+	JobID    *string `json:"jobId"`
+	State    string  `json:"state"`
+	Attempts int64   `json:"attempts"`
+	// Why it failed.
+	Reason       *string      `json:"reason"`
+	RedeliveryOf *string      `json:"redeliveryOf"`
+	CreatedAt    time.Time    `json:"createdAt"`
+	EndedAt      *time.Time   `json:"endedAt"`
+	Links        AccountLinks `json:"links"`
+	// Not before this time; null when it has ended.
+	NextAttemptAt *time.Time `json:"nextAttemptAt"`
+	// What was sent last; null before the first attempt.
+	Request *DeliveryDetailRequest `json:"request"`
+	// One entry per attempt.
+	Log []DeliveryDetailLog `json:"log"`
+}
+
+// DeliveryDetailRequest is a part of the API.
+type DeliveryDetailRequest struct {
+	URL string `json:"url"`
+	// Headers of the webhook are hidden.
+	Headers map[string]string `json:"headers"`
+	// The first 16,000 characters.
+	Body      string `json:"body"`
+	BodyBytes int64  `json:"bodyBytes"`
+}
+
+// DeliveryDetailLog is a part of the API.
+type DeliveryDetailLog struct {
+	At time.Time `json:"at"`
+	Ms int64     `json:"ms"`
+	// Of HTTP or SMTP; null when no answer came.
+	StatusCode *int64  `json:"statusCode"`
+	Error      *string `json:"error"`
+	// The first 2,000 characters.
+	Answer string `json:"answer"`
+}
+
+// DoctorFinding is a part of the API.
+type DoctorFinding struct {
+	Check string `json:"check"`
+	State string `json:"state"`
+	Found string `json:"found"`
+	// What to do about it.
+	Advice *string `json:"advice"`
+}
+
+// Domain is a part of the API.
+type Domain struct {
+	// Host name, with the port where it is not the default.
+	Host    string `json:"host"`
+	Visited bool   `json:"visited"`
+	// URLs due now, over all jobs.
+	Ready    int64      `json:"ready"`
+	NextAt   *time.Time `json:"nextAt"`
+	Requests int64      `json:"requests"`
+	Failures int64      `json:"failures"`
+	// Below 1 after the host asked to slow down.
+	RateFactor    float64      `json:"rateFactor"`
+	BlockedUntil  *time.Time   `json:"blockedUntil"`
+	LastRequestAt *time.Time   `json:"lastRequestAt"`
+	Breaker       string       `json:"breaker"`
+	Links         AccountLinks `json:"links"`
+}
+
+// DomainDetail is a part of the API.
+type DomainDetail struct {
+	// Host name, with the port where it is not the default.
+	Host    string `json:"host"`
+	Visited bool   `json:"visited"`
+	// URLs due now, over all jobs.
+	Ready    int64      `json:"ready"`
+	NextAt   *time.Time `json:"nextAt"`
+	Requests int64      `json:"requests"`
+	Failures int64      `json:"failures"`
+	// Below 1 after the host asked to slow down.
+	RateFactor    float64         `json:"rateFactor"`
+	BlockedUntil  *time.Time      `json:"blockedUntil"`
+	LastRequestAt *time.Time      `json:"lastRequestAt"`
+	Breaker       string          `json:"breaker"`
+	Links         AccountLinks    `json:"links"`
+	Strategy      DomainStrategy2 `json:"strategy"`
+	// How the host is treated, and which entries of the policy file say so.
+	Policy any `json:"policy"`
+	// The rule that denies the host; null when none does.
+	Denied *string              `json:"denied"`
+	Robots []DomainDetailRobots `json:"robots"`
+	OptOut *DomainDetailOptOut  `json:"optOut"`
+}
+
+// DomainStrategy2 is a part of the API.
+type DomainStrategy2 struct {
+	// Ways to fetch that were tried, the one with most experience first.
+	Ways  []DomainStrategy2Ways `json:"ways"`
+	Pages DomainStrategy2Pages  `json:"pages"`
+	// When a cheaper way was last tried again.
+	ProbedAt *time.Time `json:"probedAt"`
+}
+
+// DomainStrategy2Ways is a part of the API.
+type DomainStrategy2Ways struct {
+	Engine string `json:"engine"`
+	// Null: without a proxy.
+	ProxyTier *string `json:"proxyTier"`
+	Identity  string  `json:"identity"`
+	// Share of attempts that the site admitted, from 0 to 1; older attempts count less.
+	SuccessRate float64 `json:"successRate"`
+	// How much experience that is, in attempts; half of it is gone after a day.
+	Weight float64   `json:"weight"`
+	LastAt time.Time `json:"lastAt"`
+}
+
+// DomainStrategy2Pages is a part of the API.
+type DomainStrategy2Pages struct {
+	// Kinds of pages, told apart by their URLs.
+	Known int64 `json:"known"`
+	// Those of them that are empty without scripts.
+	NeedScripts int64 `json:"needScripts"`
+}
+
+// DomainDetailRobots is a part of the API.
+type DomainDetailRobots struct {
+	Origin    string    `json:"origin"`
+	Status    string    `json:"status"`
+	FetchedAt time.Time `json:"fetchedAt"`
+	ExpiresAt time.Time `json:"expiresAt"`
+	Reason    string    `json:"reason"`
+	// The file as it is stored; empty where there is none.
+	Body string `json:"body"`
+}
+
+// DomainDetailOptOut is a part of the API.
+type DomainDetailOptOut struct {
+	Host    string    `json:"host"`
+	Reason  string    `json:"reason"`
+	Contact *string   `json:"contact"`
+	At      time.Time `json:"at"`
+	// Least time between two requests; null: there are none at all.
+	MinDelayMs *int64 `json:"minDelayMs"`
+}
+
+// DomainRequests is a part of the API.
+type DomainRequests struct {
+	Host string `json:"host"`
+	// When the first bucket of the hour begins.
+	From time.Time `json:"from"`
+	// When the last bucket ends, which is the present one.
+	Until time.Time `json:"until"`
+	// The length of a bucket.
+	BucketMs int64 `json:"bucketMs"`
+	// The buckets in which requests were sent, oldest first.
+	Points []DomainRequestsPoints `json:"points"`
+	Limit  DomainRequestsLimit    `json:"limit"`
+}
+
+// DomainRequestsPoints is a part of the API.
+type DomainRequestsPoints struct {
+	// When the bucket begins.
+	At       time.Time `json:"at"`
+	Requests int64     `json:"requests"`
+}
+
+// DomainRequestsLimit is a part of the API.
+type DomainRequestsLimit struct {
+	// Requests per second by the policy in force now; null: unlimited.
+	PerSecond *float64 `json:"perSecond"`
+	// The most requests that the policy allows in a bucket, with its burst; null: unlimited.
+	PerBucket *int64 `json:"perBucket"`
+}
+
+// Estimate is a part of the API.
+type Estimate struct {
+	// Pages that will be fetched.
+	Pages EstimatePages `json:"pages"`
+	// Time at the pace of the hosts.
+	DurationMs EstimatePages `json:"durationMs"`
+	// From one attempt by the cheapest engine to the dearest attempt that the policy allows.
+	Credits EstimatePages `json:"credits"`
+	// The pace of the first 20 hosts.
+	Hosts []EstimateHosts `json:"hosts"`
+	// How the figures came about, as sentences.
+	Reasons []string `json:"reasons"`
+}
+
+// EstimatePages: Pages that will be fetched.
+type EstimatePages struct {
+	Low float64 `json:"low"`
+	// Null: nothing bounds it.
+	High *float64 `json:"high"`
+}
+
+// EstimateHosts is a part of the API.
+type EstimateHosts struct {
+	Host string `json:"host"`
+	// Between two requests; 0: no pace is set.
+	PauseMs     float64 `json:"pauseMs"`
+	Concurrency int64   `json:"concurrency"`
+	Reason      string  `json:"reason"`
+}
+
+// EstimateJobRequest is the body of a request.
+type EstimateJobRequest struct {
 	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
 	Job any `json:"job"`
-	// Runs begin up to this much later, each tick always by the same part; never after the next tick.
-	JitterMs *int64 `json:"jitterMs,omitempty"`
-	// What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
-	Overlap *string `json:"overlap,omitempty"`
-	// After a time without schedulers: one run for all that were missed, or none.
-	CatchUp *string `json:"catchUp,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
+	// Pages of a crawl, where that is known.
+	Pages *int64 `json:"pages,omitempty"`
+	// A map of the same site.
+	MapID *string `json:"mapId,omitempty"`
 }
 
-func (ScheduleRequest) isRequest() {}
+func (EstimateJobRequest) isRequest() {}
 
-// ScheduleRequestActiveHours is a part of the API.
-type ScheduleRequestActiveHours struct {
-	// The local time at which they begin, `08:30`.
-	From string `json:"from"`
-	// The local time at which they end, at most `24:00`; before `from`: the next day.
-	To string `json:"to"`
-	// Days on which they begin, 0 is Sunday; empty: every day.
-	Days []int64 `json:"days,omitempty"`
+// Export is a part of the API.
+type Export struct {
+	ID     string `json:"id"`
+	JobID  string `json:"jobId"`
+	Type   string `json:"type"`
+	Format string `json:"format"`
+	// `diff`: the job that it is compared with.
+	Against *string `json:"against"`
+	Status  string  `json:"status"`
+	// Rows, or pages, written so far.
+	Rows int64 `json:"rows"`
+	// Bytes written so far.
+	SizeBytes int64 `json:"sizeBytes"`
+	// Of the file, in hex; null until it is ready.
+	Sha256 *string `json:"sha256"`
+	// The file, for an hour, without an API key: everyone with the link can read it. 409 until it is ready; null when it failed.
+	URL *string `json:"url"`
+	// The place that gets a copy as well.
+	To         *string      `json:"to"`
+	Error      *ExportError `json:"error"`
+	CreatedAt  time.Time    `json:"createdAt"`
+	StartedAt  *time.Time   `json:"startedAt"`
+	FinishedAt *time.Time   `json:"finishedAt"`
+	Links      ExportLinks  `json:"links"`
 }
 
-// ScheduleUpdate is the body of a request.
-type ScheduleUpdate struct {
-	// For people.
-	Name *string `json:"name,omitempty"`
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
-	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
-	Job      any     `json:"job,omitempty"`
-	JitterMs *int64  `json:"jitterMs,omitempty"`
-	Overlap  *string `json:"overlap,omitempty"`
-	CatchUp  *string `json:"catchUp,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
+// ExportError is a part of the API.
+type ExportError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
-func (ScheduleUpdate) isRequest() {}
-
-// SchedulePreviewRequest is the body of a request.
-type SchedulePreviewRequest struct {
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
+// ExportLinks is a part of the API.
+type ExportLinks struct {
+	Self     string `json:"self"`
+	Download string `json:"download"`
+	Job      string `json:"job"`
 }
-
-func (SchedulePreviewRequest) isRequest() {}
 
 // ExportRequest is the body of a request.
 type ExportRequest struct {
@@ -1047,6 +1136,24 @@ type ExportRequestTo2 struct {
 	S3 string `json:"s3"`
 }
 
+// ExtractOptions is a part of the API.
+type ExtractOptions struct {
+	// A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
+	Type *string `json:"type,omitempty"`
+	// Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
+	Rules map[string]any `json:"rules,omitempty"`
+	// JSON Schema that the result of the rules is checked against.
+	Schema map[string]any `json:"schema,omitempty"`
+	// Ask the language model of the settings for required fields that the rules left empty.
+	LLM any `json:"llm,omitempty"`
+}
+
+// ExtractOptionsLlm is a part of the API.
+type ExtractOptionsLlm struct {
+	// Fields that are judgements: their values need not stand on the page.
+	Derived any `json:"derived"`
+}
+
 // ExtractRequest is the body of a request.
 type ExtractRequest struct {
 	// The page, or any other text that `contentType` names.
@@ -1071,347 +1178,6 @@ type ExtractRequest struct {
 
 func (ExtractRequest) isRequest() {}
 
-// ReextractRequest is the body of a request.
-type ReextractRequest struct {
-	// Formats to extract; screenshots, PDFs and XHR require a fetch.
-	Formats []string `json:"formats,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ExtractOptions `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
-}
-
-func (ReextractRequest) isRequest() {}
-
-// MonitorReceivers: Who is told of this monitor, besides the webhooks of the account.
-type MonitorReceivers struct {
-	// Where the events are sent as JSON.
-	Webhook *MonitorReceiversWebhook `json:"webhook,omitempty"`
-	// An address for e-mail; the server must have SCRAPIFIE_SMTP_URL.
-	Email *string `json:"email,omitempty"`
-	// A short message for people goes here: an incoming webhook of Slack.
-	Slack *string `json:"slack,omitempty"`
-	// A short message for people goes here: a webhook of Discord.
-	Discord *string `json:"discord,omitempty"`
-	// A short message for people goes here: a webhook of Microsoft Teams.
-	Teams *string `json:"teams,omitempty"`
-	// A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic.
-	Ntfy *string `json:"ntfy,omitempty"`
-	// Types of events, or patterns; `page.changed` is one for each page.
-	Events []string `json:"events,omitempty"`
-}
-
-// MonitorReceiversWebhook: Where the events are sent as JSON.
-type MonitorReceiversWebhook struct {
-	// An http or https URL.
-	URL string `json:"url"`
-	// Signs what is sent. Without one, messages are not signed.
-	Secret *string `json:"secret,omitempty"`
-	// Sent along, such as `Authorization`.
-	Headers map[string]string `json:"headers,omitempty"`
-}
-
-// MonitorPageOptions is a part of the API.
-type MonitorPageOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept of each page and returned.
-	Formats []string `json:"formats,omitempty"`
-	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-	Inline *bool `json:"inline,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ExtractOptions `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *PageWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *ScrapeRequestViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *ScrapeRequestGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *PageProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-}
-
-// MonitorRequest is the body of a request.
-type MonitorRequest struct {
-	// For people.
-	Name string `json:"name"`
-	// The pages to watch.
-	URLs []string `json:"urls,omitempty"`
-	// A site to watch: its pages are found by following links and reading its sitemaps.
-	Site *string `json:"site,omitempty"`
-	// A sitemap whose pages are watched.
-	Sitemap *string `json:"sitemap,omitempty"`
-	// When the pages are checked, as for /v1/schedules.
-	Schedule MonitorRequestSchedule `json:"schedule"`
-	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
-	// What never counts as a change.
-	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
-	// Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-	Threshold *ExportRequestRulesThreshold `json:"threshold,omitempty"`
-	// Checks in a row that must have seen a change before it is told.
-	Confirm *int64 `json:"confirm,omitempty"`
-	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
-	Settle any `json:"settle,omitempty"`
-	// Checks in a row that must have failed before `monitor.failed` is told.
-	FailAfter *int64 `json:"failAfter,omitempty"`
-	// Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
-	LearnNoise *bool `json:"learnNoise,omitempty"`
-	// Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
-	Recheck *bool `json:"recheck,omitempty"`
-	// Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
-	MaxPages *int64 `json:"maxPages,omitempty"`
-	// Links to follow from a seed at most; null: no limit.
-	MaxDepth *int64 `json:"maxDepth,omitempty"`
-	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Include []string `json:"include,omitempty"`
-	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-	Exclude []string `json:"exclude,omitempty"`
-	// How each page is fetched.
-	Options *MonitorPageOptions `json:"options,omitempty"`
-	Notify  *MonitorReceivers   `json:"notify,omitempty"`
-}
-
-func (MonitorRequest) isRequest() {}
-
-// MonitorRequestSchedule: When the pages are checked, as for /v1/schedules.
-type MonitorRequestSchedule struct {
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
-	// Runs begin up to this much later, each tick always by the same part; never after the next tick.
-	JitterMs *int64 `json:"jitterMs,omitempty"`
-	// After a time without schedulers: one run for all that were missed, or none.
-	CatchUp *string `json:"catchUp,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
-}
-
-// MonitorUpdate is the body of a request.
-type MonitorUpdate struct {
-	// For people.
-	Name *string `json:"name,omitempty"`
-	// The pages to watch.
-	URLs []string `json:"urls,omitempty"`
-	// A site to watch: its pages are found by following links and reading its sitemaps.
-	Site *string `json:"site,omitempty"`
-	// A sitemap whose pages are watched.
-	Sitemap   *string                 `json:"sitemap,omitempty"`
-	Schedule  *MonitorUpdateSchedule  `json:"schedule,omitempty"`
-	Watch     *MonitorUpdateWatch     `json:"watch,omitempty"`
-	Ignore    *MonitorUpdateIgnore    `json:"ignore,omitempty"`
-	Threshold *MonitorUpdateThreshold `json:"threshold,omitempty"`
-	// Checks in a row that must have seen a change before it is told.
-	Confirm *int64 `json:"confirm,omitempty"`
-	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
-	Settle any `json:"settle,omitempty"`
-	// Checks in a row that must have failed before `monitor.failed` is told.
-	FailAfter *int64 `json:"failAfter,omitempty"`
-	// Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
-	LearnNoise *bool `json:"learnNoise,omitempty"`
-	// Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
-	Recheck *bool `json:"recheck,omitempty"`
-	// Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
-	MaxPages *int64   `json:"maxPages,omitempty"`
-	MaxDepth *int64   `json:"maxDepth,omitempty"`
-	Include  []string `json:"include,omitempty"`
-	Exclude  []string `json:"exclude,omitempty"`
-	// How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
-	Options *MonitorPageOptions `json:"options,omitempty"`
-	// Replaces the receivers that the monitor had; null: it has none.
-	Notify *MonitorReceivers `json:"notify,omitempty"`
-}
-
-func (MonitorUpdate) isRequest() {}
-
-// MonitorUpdateSchedule is a part of the API.
-type MonitorUpdateSchedule struct {
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
-	JitterMs *int64  `json:"jitterMs,omitempty"`
-	CatchUp  *string `json:"catchUp,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *ScheduleRequestActiveHours `json:"activeHours,omitempty"`
-}
-
-// MonitorUpdateWatch is a part of the API.
-type MonitorUpdateWatch struct {
-	// The visible text of the page.
-	Text *bool `json:"text,omitempty"`
-	// The main content as Markdown, which has the addresses of links as well.
-	Markdown *bool `json:"markdown,omitempty"`
-	// The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-	Selectors []string `json:"selectors,omitempty"`
-	// Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-	Fields any `json:"fields,omitempty"`
-	// The pixels of the screenshot.
-	Screenshot *bool `json:"screenshot,omitempty"`
-}
-
-// MonitorUpdateIgnore is a part of the API.
-type MonitorUpdateIgnore struct {
-	// Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-	Patterns []string `json:"patterns,omitempty"`
-	// Elements, by CSS or XPath, that are removed from the page.
-	Selectors []string `json:"selectors,omitempty"`
-	// Fields that are not compared.
-	Fields []string `json:"fields,omitempty"`
-}
-
-// MonitorUpdateThreshold is a part of the API.
-type MonitorUpdateThreshold struct {
-	// Least share that changes: of the characters, of the larger number, of the pixels.
-	Share *float64 `json:"share,omitempty"`
-	// Least amount that changes: characters, the difference of two numbers, pixels.
-	Amount *float64 `json:"amount,omitempty"`
-}
-
-// MonitorPreviewRequest is the body of a request.
-type MonitorPreviewRequest struct {
-	// The page to look at.
-	URL string `json:"url"`
-	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
-	// What never counts as a change.
-	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
-	// How the page is fetched.
-	Options *MonitorPageOptions `json:"options,omitempty"`
-}
-
-func (MonitorPreviewRequest) isRequest() {}
-
-// QueryRequest is the body of a request.
-type QueryRequest struct {
-	// What the rows are: pages, links, records, snapshots.
-	From *string `json:"from,omitempty"`
-	// Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has.
-	Select []any `json:"select,omitempty"`
-	// `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep.
-	Where map[string]any `json:"where,omitempty"`
-	// One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows.
-	Group []any `json:"group,omitempty"`
-	// Names of fields or columns; `-bytes` is from the largest down. Nulls come last.
-	Order []string `json:"order,omitempty"`
-	// Rows at most: 100 when left out, up to 1000, of groups 10000. Of SQL up to 100000.
-	Limit *int64 `json:"limit,omitempty"`
-	// `nextCursor` of the answer before, with the same query; not for groups.
-	Cursor *string `json:"cursor,omitempty"`
-	// One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
-	SQL       *string `json:"sql,omitempty"`
-	TimeoutMs *int64  `json:"timeoutMs,omitempty"`
-	// Only files of these hosts are read; with the port where it is not the default.
-	Domains []string `json:"domains,omitempty"`
-	// Only files of this day (UTC) and later are read.
-	Since *string `json:"since,omitempty"`
-	// Only files of this day (UTC) and earlier are read.
-	Until *string `json:"until,omitempty"`
-}
-
-func (QueryRequest) isRequest() {}
-
-// LoginRequest is the body of a request.
-type LoginRequest struct {
-	// The page with the log-in form.
-	URL string `json:"url"`
-	// Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *PageWait `json:"wait,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Time for each of the pages that the log-in takes.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *PageProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-}
-
-func (LoginRequest) isRequest() {}
-
-// SessionRequest is the body of a request.
-type SessionRequest struct {
-	// Left out: a name is made up.
-	Name *string `json:"name,omitempty"`
-	// The name of what to log in with.
-	Credentials *string `json:"credentials,omitempty"`
-	// Which way out its requests take; it keeps one proxy for as long as that works.
-	Proxy *SessionRequestProxy `json:"proxy,omitempty"`
-	// `browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.
-	Identity *string `json:"identity,omitempty"`
-	// When it ends; null: as the settings say, a day unless told.
-	ExpiresInHours *int64 `json:"expiresInHours,omitempty"`
-}
-
-func (SessionRequest) isRequest() {}
-
-// SessionRequestProxy is a part of the API.
-type SessionRequestProxy struct {
-	Tier    *string `json:"tier,omitempty"`
-	Country *string `json:"country,omitempty"`
-}
-
 // Failure: Every answer that is not a success.
 type Failure struct {
 	Success bool         `json:"success"`
@@ -1430,150 +1196,14 @@ type FailureError struct {
 	Details any `json:"details,omitempty"`
 }
 
-// Credits is a part of the API.
-type Credits struct {
-	// What new pages can be paid with: allowance and balance.
-	AvailableCredits float64 `json:"availableCredits"`
-	// Left of this month’s allowance; it lapses with the month.
-	AllowanceCredits float64 `json:"allowanceCredits"`
-	// Granted credits; they do not expire.
-	BalanceCredits float64 `json:"balanceCredits"`
-	// Held for the jobs that are going on.
-	HeldCredits float64 `json:"heldCredits"`
-	// The allowance of each calendar month, in UTC.
-	MonthlyCredits float64 `json:"monthlyCredits"`
-	// Below this, `account.low_credits` is sent.
-	LowCredits float64 `json:"lowCredits"`
-	// When the next allowance comes.
-	RenewsAt time.Time `json:"renewsAt"`
-}
-
-// CreditEntry is a part of the API.
-type CreditEntry struct {
-	ID string `json:"id"`
-	// `lapse`: what was left of an allowance when its month was over.
-	Kind string `json:"kind"`
+// GrantCreditsRequest is the body of a request.
+type GrantCreditsRequest struct {
 	// Credits; negative: taken away.
-	Amount float64   `json:"amount"`
-	Reason string    `json:"reason"`
-	At     time.Time `json:"at"`
+	Amount float64 `json:"amount"`
+	Reason string  `json:"reason"`
 }
 
-// Usage is a part of the API.
-type Usage struct {
-	// The day, the id of the key or the job, the engine or the host. Empty: no key made the job.
-	Value      string `json:"value"`
-	Pages      int64  `json:"pages"`
-	Attempts   int64  `json:"attempts"`
-	Bytes      int64  `json:"bytes"`
-	BrowserMs  int64  `json:"browserMs"`
-	ProxyBytes int64  `json:"proxyBytes"`
-	// Of language models.
-	Tokens  int64   `json:"tokens"`
-	Credits float64 `json:"credits"`
-}
-
-// Key is a part of the API.
-type Key struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// First characters of the secret, for recognising it.
-	Prefix string   `json:"prefix"`
-	Scopes []string `json:"scopes"`
-	// null: the server’s default.
-	RatePerMinute *int64     `json:"ratePerMinute"`
-	CreatedAt     time.Time  `json:"createdAt"`
-	ExpiresAt     *time.Time `json:"expiresAt"`
-	RevokedAt     *time.Time `json:"revokedAt"`
-	LastUsedAt    *time.Time `json:"lastUsedAt"`
-	Links         KeyLinks   `json:"links"`
-}
-
-// KeyLinks is a part of the API.
-type KeyLinks struct {
-	Self string `json:"self"`
-}
-
-// NewKey is a part of the API.
-type NewKey struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// First characters of the secret, for recognising it.
-	Prefix string   `json:"prefix"`
-	Scopes []string `json:"scopes"`
-	// null: the server’s default.
-	RatePerMinute *int64     `json:"ratePerMinute"`
-	CreatedAt     time.Time  `json:"createdAt"`
-	ExpiresAt     *time.Time `json:"expiresAt"`
-	RevokedAt     *time.Time `json:"revokedAt"`
-	LastUsedAt    *time.Time `json:"lastUsedAt"`
-	Links         KeyLinks   `json:"links"`
-	// Shown this one time.
-	Secret string `json:"secret"`
-}
-
-// Account is a part of the API.
-type Account struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// A plan of the settings, or `custom`.
-	Plan string `json:"plan"`
-	// null: none.
-	Limits AccountLimits `json:"limits"`
-	// Since when its keys are refused; null: it is in use.
-	DisabledAt *time.Time `json:"disabledAt"`
-	// Since when it is being deleted, which cannot be undone; null: it is not.
-	DeletingSince *time.Time `json:"deletingSince"`
-	CreatedAt     time.Time  `json:"createdAt"`
-	UpdatedAt     time.Time  `json:"updatedAt"`
-	Links         KeyLinks   `json:"links"`
-}
-
-// AccountLimits: null: none.
-type AccountLimits struct {
-	// Requests to the API per minute, over all keys.
-	RequestsPerMinute *int64 `json:"requestsPerMinute"`
-	// Pages fetched at the same time, over all processes.
-	ConcurrentPages *int64 `json:"concurrentPages"`
-	// URLs of its jobs that have not ended.
-	OpenURLs *int64 `json:"openUrls"`
-	// Bytes of the bodies that its jobs have stored, before compression.
-	StoredBytes *int64 `json:"storedBytes"`
-}
-
-// AccountWithUse is a part of the API.
-type AccountWithUse struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// A plan of the settings, or `custom`.
-	Plan string `json:"plan"`
-	// null: none.
-	Limits AccountLimits `json:"limits"`
-	// Since when its keys are refused; null: it is in use.
-	DisabledAt *time.Time `json:"disabledAt"`
-	// Since when it is being deleted, which cannot be undone; null: it is not.
-	DeletingSince *time.Time         `json:"deletingSince"`
-	CreatedAt     time.Time          `json:"createdAt"`
-	UpdatedAt     time.Time          `json:"updatedAt"`
-	Links         KeyLinks           `json:"links"`
-	Used          AccountWithUseUsed `json:"used"`
-}
-
-// AccountWithUseUsed is a part of the API.
-type AccountWithUseUsed struct {
-	OpenURLs int64 `json:"openUrls"`
-	// Pages that are claimed by a worker.
-	ConcurrentPages int64 `json:"concurrentPages"`
-	StoredBytes     int64 `json:"storedBytes"`
-}
-
-// JobLinks is a part of the API.
-type JobLinks struct {
-	Self    string `json:"self"`
-	Results string `json:"results"`
-	Errors  string `json:"errors"`
-	URLs    string `json:"urls"`
-}
+func (GrantCreditsRequest) isRequest() {}
 
 // Job is a part of the API.
 type Job struct {
@@ -1640,488 +1270,6 @@ type JobWaitingFor struct {
 	Tasks int64 `json:"tasks"`
 }
 
-// AcceptedJob is a part of the API.
-type AcceptedJob struct {
-	ID     string `json:"id"`
-	Kind   string `json:"kind"`
-	Status string `json:"status"`
-	// The page asked for, for a single scrape or a map.
-	URL *string `json:"url,omitempty"`
-	// URLs the job starts with, duplicates left out.
-	URLs       int64    `json:"urls"`
-	StatusURL  string   `json:"statusUrl"`
-	ResultsURL string   `json:"resultsUrl"`
-	Links      JobLinks `json:"links"`
-}
-
-// AcceptedBatch is a part of the API.
-type AcceptedBatch struct {
-	ID     string `json:"id"`
-	Kind   string `json:"kind"`
-	Status string `json:"status"`
-	// The page asked for, for a single scrape or a map.
-	URL *string `json:"url,omitempty"`
-	// URLs the job starts with, duplicates left out.
-	URLs       int64    `json:"urls"`
-	StatusURL  string   `json:"statusUrl"`
-	ResultsURL string   `json:"resultsUrl"`
-	Links      JobLinks `json:"links"`
-	// With `ignoreInvalidUrls`: what was submitted and is no URL, each with the reason.
-	InvalidURLs []AcceptedBatchInvalidUrls `json:"invalidUrls,omitempty"`
-}
-
-// AcceptedBatchInvalidUrls is a part of the API.
-type AcceptedBatchInvalidUrls struct {
-	URL     string `json:"url"`
-	Message string `json:"message"`
-}
-
-// Attempt is a part of the API.
-type Attempt struct {
-	Engine    string  `json:"engine"`
-	ProxyTier *string `json:"proxyTier"`
-	// The proxy by its id, as in `GET /v1/proxies`; `own/…` for one of the caller’s.
-	ProxyID *string `json:"proxyId,omitempty"`
-	// `browser` when the request carried the identity of a regular browser.
-	Identity *string `json:"identity,omitempty"`
-	// A solver service was allowed to help.
-	HasSolver *bool `json:"hasSolver,omitempty"`
-	// Why this attempt was made this way.
-	Reason  string `json:"reason"`
-	Outcome string `json:"outcome"`
-	// What decided the outcome.
-	Evidence *string `json:"evidence,omitempty"`
-	// Of an attempt that led on: the redirects it followed.
-	Redirects []AttemptRedirects `json:"redirects,omitempty"`
-	// The page led on to another host, where the next attempt was made.
-	LedOn *bool `json:"ledOn,omitempty"`
-	// Whose block or challenge it is, where that is known.
-	Vendor    *string `json:"vendor,omitempty"`
-	ErrorCode *string `json:"errorCode,omitempty"`
-	// How much there was to read, where that decides about rendering.
-	Yield      *AttemptYield `json:"yield,omitempty"`
-	StatusCode *int64        `json:"statusCode"`
-	// Between the claim of the URL by a worker and the request: for robots.txt, the host’s gate and a free place.
-	WaitedMs *float64 `json:"waitedMs,omitempty"`
-	Ms       float64  `json:"ms"`
-	Bytes    int64    `json:"bytes"`
-	// What was used beside the request, as far as it has a price.
-	Extras *AttemptExtras `json:"extras,omitempty"`
-	// What it costs in millionths of a credit; left out: nothing.
-	Microcredits *int64    `json:"microcredits,omitempty"`
-	At           time.Time `json:"at"`
-}
-
-// AttemptRedirects is a part of the API.
-type AttemptRedirects struct {
-	URL        string `json:"url"`
-	StatusCode int64  `json:"statusCode"`
-}
-
-// AttemptYield: How much there was to read, where that decides about rendering.
-type AttemptYield struct {
-	TextLength int64 `json:"textLength"`
-	LinkCount  int64 `json:"linkCount"`
-}
-
-// AttemptExtras: What was used beside the request, as far as it has a price.
-type AttemptExtras struct {
-	Tokens      *int64 `json:"tokens,omitempty"`
-	SolverCalls *int64 `json:"solverCalls,omitempty"`
-	Screenshots *int64 `json:"screenshots,omitempty"`
-	Pdfs        *int64 `json:"pdfs,omitempty"`
-}
-
-// PageMetadata is a part of the API.
-type PageMetadata struct {
-	Title       *string                `json:"title"`
-	Description *string                `json:"description"`
-	Language    *string                `json:"language"`
-	Canonical   *string                `json:"canonical"`
-	Robots      *string                `json:"robots"`
-	Charset     *string                `json:"charset"`
-	Headings    []PageMetadataHeadings `json:"headings"`
-	Meta        map[string]string      `json:"meta"`
-	OpenGraph   map[string]any         `json:"openGraph"`
-	Twitter     map[string]string      `json:"twitter"`
-	Hreflang    []PageMetadataHreflang `json:"hreflang"`
-	JSONLd      []any                  `json:"jsonLd"`
-	Microdata   []any                  `json:"microdata"`
-	Rdfa        []any                  `json:"rdfa"`
-	Feeds       []PageMetadataFeeds    `json:"feeds"`
-	Pagination  PageMetadataPagination `json:"pagination"`
-	Images      []PageMetadataImages   `json:"images"`
-}
-
-// PageMetadataHeadings is a part of the API.
-type PageMetadataHeadings struct {
-	Level int64  `json:"level"`
-	Text  string `json:"text"`
-}
-
-// PageMetadataHreflang is a part of the API.
-type PageMetadataHreflang struct {
-	Lang string `json:"lang"`
-	URL  string `json:"url"`
-}
-
-// PageMetadataFeeds is a part of the API.
-type PageMetadataFeeds struct {
-	URL   string `json:"url"`
-	Type  string `json:"type"`
-	Title string `json:"title"`
-}
-
-// PageMetadataPagination is a part of the API.
-type PageMetadataPagination struct {
-	Next *string `json:"next"`
-	Prev *string `json:"prev"`
-}
-
-// PageMetadataImages is a part of the API.
-type PageMetadataImages struct {
-	URL string `json:"url"`
-	Alt string `json:"alt"`
-}
-
-// Artifact is a part of the API.
-type Artifact struct {
-	// Where it can be fetched, with the API key.
-	URL         string `json:"url"`
-	ContentType string `json:"contentType"`
-	Bytes       int64  `json:"bytes"`
-	// With `inline: true`; null when the bytes are gone.
-	Base64 *string `json:"base64,omitempty"`
-}
-
-// RecordedXhr is a part of the API.
-type RecordedXhr struct {
-	URL         string  `json:"url"`
-	Method      string  `json:"method"`
-	StatusCode  int64   `json:"statusCode"`
-	ContentType *string `json:"contentType"`
-	// The answer was too large to be kept.
-	IsTooLarge bool `json:"isTooLarge"`
-	// The answer, when it is short and text.
-	Text *string `json:"text,omitempty"`
-	// Any other answer.
-	Body *Artifact `json:"body,omitempty"`
-}
-
-// ActionResult is a part of the API.
-type ActionResult struct {
-	Type string `json:"type"`
-	Ms   int64  `json:"ms"`
-	// Of `evaluate`: what the script returned.
-	Value any `json:"value,omitempty"`
-	// Of `screenshot`.
-	Screenshot *Artifact `json:"screenshot,omitempty"`
-}
-
-// PageContent: The main content of the page.
-type PageContent struct {
-	// Null for documents other than web pages.
-	HTML           *string `json:"html"`
-	Text           string  `json:"text"`
-	Title          *string `json:"title"`
-	Author         *string `json:"author"`
-	PublishedAt    *string `json:"publishedAt"`
-	ModifiedAt     *string `json:"modifiedAt"`
-	SiteName       *string `json:"siteName"`
-	Language       *string `json:"language"`
-	Excerpt        *string `json:"excerpt"`
-	WordCount      int64   `json:"wordCount"`
-	ReadingMinutes int64   `json:"readingMinutes"`
-	// What kind of page it looks like; of other bodies, what they are.
-	PageType *string `json:"pageType"`
-}
-
-// ValueOrigin is a part of the API.
-type ValueOrigin struct {
-	Source     string  `json:"source"`
-	Confidence float64 `json:"confidence"`
-}
-
-// SetCookie: A cookie that the response set, with its attributes as the site stated them.
-type SetCookie struct {
-	Name string `json:"name"`
-	// `[hidden]` where the page may have been fetched with stored credentials.
-	Value  string  `json:"value"`
-	Domain *string `json:"domain"`
-	Path   *string `json:"path"`
-	// Null: until the browser is closed.
-	ExpiresAt  *time.Time `json:"expiresAt"`
-	IsSecure   bool       `json:"isSecure"`
-	IsHttpOnly bool       `json:"isHttpOnly"`
-	SameSite   *string    `json:"sameSite"`
-}
-
-// Page is a part of the API.
-type Page struct {
-	URL string `json:"url"`
-	// Exactly as it was submitted; `url` where the page was found on another one.
-	SourceURL *string `json:"sourceUrl,omitempty"`
-	// What the response turned out to be. Null for pages that an earlier version stored.
-	Outcome *string `json:"outcome,omitempty"`
-	// What decided the outcome; null for a page that is plainly ok.
-	Evidence *string `json:"evidence,omitempty"`
-	// Of the response, names in lower case; cookies are in `cookies`.
-	Headers map[string]any `json:"headers,omitempty"`
-	// Cookies that the response set.
-	Cookies []SetCookie `json:"cookies,omitempty"`
-	// URLs that answered with a redirect, in the order they were followed; `finalUrl` is where they led.
-	Redirects []AttemptRedirects `json:"redirects,omitempty"`
-	// Where redirects led.
-	FinalURL    string    `json:"finalUrl"`
-	StatusCode  *int64    `json:"statusCode"`
-	ContentType *string   `json:"contentType"`
-	FetchedAt   time.Time `json:"fetchedAt"`
-	Depth       int64     `json:"depth"`
-	Bytes       int64     `json:"bytes"`
-	// SHA-256 of the body.
-	ContentHash *string `json:"contentHash"`
-	Title       *string `json:"title"`
-	// The URL whose page this one repeats: by rel=canonical, or because an earlier page of the job has the same body.
-	DuplicateOf *string `json:"duplicateOf"`
-	// With `maxAge`: whether a stored page answered, without a request.
-	Cache *PageCache `json:"cache,omitempty"`
-	// With `ifModified`: the host said that the page has not changed; the body is that of the crawl before.
-	NotModified *bool         `json:"notModified,omitempty"`
-	Metadata    *PageMetadata `json:"metadata,omitempty"`
-	Links       []PageLinks   `json:"links,omitempty"`
-	HTML        *string       `json:"html,omitempty"`
-	// The body as the server sent it, decoded; of a page that was rendered, before any script ran.
-	RawHTML *string `json:"rawHtml,omitempty"`
-	// Of the main content.
-	Text *string `json:"text,omitempty"`
-	// The main content as Markdown (GFM).
-	Markdown *string      `json:"markdown,omitempty"`
-	Content  *PageContent `json:"content,omitempty"`
-	// Structured data of every kind in one view that says where each value is from.
-	Structured any `json:"structured,omitempty"`
-	// What `extract` found: fields of the type, and of the rules. Null when `auto` found no type.
-	Extracted map[string]any `json:"extracted,omitempty"`
-	// The type that was read.
-	ExtractedType *string `json:"extractedType,omitempty"`
-	// How likely the page is of that type, from 0 to 1; `auto` chooses none below 0.3.
-	ExtractedProbability *float64 `json:"extractedProbability,omitempty"`
-	// Where each field is from.
-	ExtractedBy map[string]ValueOrigin `json:"extractedBy,omitempty"`
-	// Fields that are missing, not what they should be, or not what the schema allows; with a code, what a plug-in threw.
-	ExtractProblems []PageExtractProblems `json:"extractProblems,omitempty"`
-	// The call of a language model for this page, and what it has cost.
-	LLM *PageLlm `json:"llm,omitempty"`
-	// Content that is not in the results, because it lies beyond a limit or could not be read.
-	Warnings []PageWarnings `json:"warnings,omitempty"`
-	// Of a PDF whose text was asked for: how many of its pages were read.
-	PDFPages   *PagePdfPages `json:"pdfPages,omitempty"`
-	Screenshot *Artifact     `json:"screenshot,omitempty"`
-	PDF        *Artifact     `json:"pdf,omitempty"`
-	// What the page’s scripts asked for; null when none ran.
-	XHR []RecordedXhr `json:"xhr,omitempty"`
-	// One entry per action that ran to its end.
-	Actions []ActionResult `json:"actions,omitempty"`
-	// Only for pages rendered in a browser.
-	ConsoleErrors []string `json:"consoleErrors,omitempty"`
-	// Parts that were deleted because their time was over; formats made of them are null, and artifacts answer 410.
-	Expired []string `json:"expired,omitempty"`
-	// Parts that were asked for and are gone although nothing has deleted them: a disk or an object store has lost them. Formats made of them are null.
-	Lost []string `json:"lost,omitempty"`
-	// Why the page is not usable although a response arrived. The other fields describe that response.
-	Error *PageError `json:"error,omitempty"`
-}
-
-// PageCache: With `maxAge`: whether a stored page answered, without a request.
-type PageCache struct {
-	Hit bool `json:"hit"`
-	// When the page was fetched that answered.
-	StoredAt *time.Time `json:"storedAt"`
-}
-
-// PageLinks is a part of the API.
-type PageLinks struct {
-	URL  string `json:"url"`
-	Text string `json:"text"`
-	Rel  string `json:"rel"`
-	From string `json:"from"`
-}
-
-// PageExtractProblems is a part of the API.
-type PageExtractProblems struct {
-	Path    string  `json:"path"`
-	Message string  `json:"message"`
-	Code    *string `json:"code,omitempty"`
-}
-
-// PageLlm: The call of a language model for this page, and what it has cost.
-type PageLlm struct {
-	Model            string `json:"model"`
-	PromptTokens     int64  `json:"promptTokens"`
-	CompletionTokens int64  `json:"completionTokens"`
-	// The server did not count: the numbers are estimates.
-	IsEstimated bool `json:"isEstimated"`
-	// The answer was known already, and cost nothing.
-	IsCached bool `json:"isCached"`
-}
-
-// PageWarnings is a part of the API.
-type PageWarnings struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// PagePdfPages: Of a PDF whose text was asked for: how many of its pages were read.
-type PagePdfPages struct {
-	Read  int64 `json:"read"`
-	Total int64 `json:"total"`
-}
-
-// PageError: Why the page is not usable although a response arrived. The other fields describe that response.
-type PageError struct {
-	Code    string            `json:"code"`
-	Message string            `json:"message"`
-	Details *PageErrorDetails `json:"details,omitempty"`
-}
-
-// PageErrorDetails is a part of the API.
-type PageErrorDetails struct {
-	// Where on the page, as in `actions.2 click #buy`.
-	Step *string `json:"step,omitempty"`
-	// The page at the moment when the step failed.
-	Screenshot *Artifact `json:"screenshot,omitempty"`
-	// Its HTML at that moment.
-	HTML *Artifact `json:"html,omitempty"`
-}
-
-// Scrape is a part of the API.
-type Scrape struct {
-	// The job that fetched it.
-	ID  string `json:"id"`
-	URL string `json:"url"`
-	// Exactly as it was submitted; `url` where the page was found on another one.
-	SourceURL *string `json:"sourceUrl,omitempty"`
-	// What the response turned out to be. Null for pages that an earlier version stored.
-	Outcome *string `json:"outcome,omitempty"`
-	// What decided the outcome; null for a page that is plainly ok.
-	Evidence *string `json:"evidence,omitempty"`
-	// Of the response, names in lower case; cookies are in `cookies`.
-	Headers map[string]any `json:"headers,omitempty"`
-	// Cookies that the response set.
-	Cookies []SetCookie `json:"cookies,omitempty"`
-	// URLs that answered with a redirect, in the order they were followed; `finalUrl` is where they led.
-	Redirects []AttemptRedirects `json:"redirects,omitempty"`
-	// Where redirects led.
-	FinalURL    string    `json:"finalUrl"`
-	StatusCode  *int64    `json:"statusCode"`
-	ContentType *string   `json:"contentType"`
-	FetchedAt   time.Time `json:"fetchedAt"`
-	Depth       int64     `json:"depth"`
-	Bytes       int64     `json:"bytes"`
-	// SHA-256 of the body.
-	ContentHash *string `json:"contentHash"`
-	Title       *string `json:"title"`
-	// The URL whose page this one repeats: by rel=canonical, or because an earlier page of the job has the same body.
-	DuplicateOf *string `json:"duplicateOf"`
-	// With `maxAge`: whether a stored page answered, without a request.
-	Cache *PageCache `json:"cache,omitempty"`
-	// With `ifModified`: the host said that the page has not changed; the body is that of the crawl before.
-	NotModified *bool         `json:"notModified,omitempty"`
-	Metadata    *PageMetadata `json:"metadata,omitempty"`
-	Links       []PageLinks   `json:"links,omitempty"`
-	HTML        *string       `json:"html,omitempty"`
-	// The body as the server sent it, decoded; of a page that was rendered, before any script ran.
-	RawHTML *string `json:"rawHtml,omitempty"`
-	// Of the main content.
-	Text *string `json:"text,omitempty"`
-	// The main content as Markdown (GFM).
-	Markdown *string      `json:"markdown,omitempty"`
-	Content  *PageContent `json:"content,omitempty"`
-	// Structured data of every kind in one view that says where each value is from.
-	Structured any `json:"structured,omitempty"`
-	// What `extract` found: fields of the type, and of the rules. Null when `auto` found no type.
-	Extracted map[string]any `json:"extracted,omitempty"`
-	// The type that was read.
-	ExtractedType *string `json:"extractedType,omitempty"`
-	// How likely the page is of that type, from 0 to 1; `auto` chooses none below 0.3.
-	ExtractedProbability *float64 `json:"extractedProbability,omitempty"`
-	// Where each field is from.
-	ExtractedBy map[string]ValueOrigin `json:"extractedBy,omitempty"`
-	// Fields that are missing, not what they should be, or not what the schema allows; with a code, what a plug-in threw.
-	ExtractProblems []PageExtractProblems `json:"extractProblems,omitempty"`
-	// The call of a language model for this page, and what it has cost.
-	LLM *PageLlm `json:"llm,omitempty"`
-	// Content that is not in the results, because it lies beyond a limit or could not be read.
-	Warnings []PageWarnings `json:"warnings,omitempty"`
-	// Of a PDF whose text was asked for: how many of its pages were read.
-	PDFPages   *PagePdfPages `json:"pdfPages,omitempty"`
-	Screenshot *Artifact     `json:"screenshot,omitempty"`
-	PDF        *Artifact     `json:"pdf,omitempty"`
-	// What the page’s scripts asked for; null when none ran.
-	XHR []RecordedXhr `json:"xhr,omitempty"`
-	// One entry per action that ran to its end.
-	Actions []ActionResult `json:"actions,omitempty"`
-	// Only for pages rendered in a browser.
-	ConsoleErrors []string `json:"consoleErrors,omitempty"`
-	// Parts that were deleted because their time was over; formats made of them are null, and artifacts answer 410.
-	Expired []string `json:"expired,omitempty"`
-	// Parts that were asked for and are gone although nothing has deleted them: a disk or an object store has lost them. Formats made of them are null.
-	Lost []string `json:"lost,omitempty"`
-	// Why the page is not usable although a response arrived. The other fields describe that response.
-	Error *PageError  `json:"error,omitempty"`
-	Trace ScrapeTrace `json:"trace"`
-}
-
-// ScrapeTrace is a part of the API.
-type ScrapeTrace struct {
-	Decision string    `json:"decision"`
-	Rule     *string   `json:"rule"`
-	Attempts []Attempt `json:"attempts"`
-	// What the attempts cost together.
-	Credits float64            `json:"credits"`
-	Timings ScrapeTraceTimings `json:"timings"`
-}
-
-// ScrapeTraceTimings is a part of the API.
-type ScrapeTraceTimings struct {
-	TotalMs float64 `json:"totalMs"`
-	FetchMs float64 `json:"fetchMs"`
-}
-
-// LedgerEntry is a part of the API.
-type LedgerEntry struct {
-	URL      string `json:"url"`
-	Kind     string `json:"kind"`
-	State    string `json:"state"`
-	Decision string `json:"decision"`
-	// The rule that decided, e.g. `scope.exclude:/admin/`.
-	Rule *string `json:"rule"`
-	// The rule as a sentence.
-	Message      *string    `json:"message,omitempty"`
-	ErrorCode    *string    `json:"errorCode"`
-	Depth        int64      `json:"depth"`
-	FoundBy      string     `json:"foundBy"`
-	FoundOn      *string    `json:"foundOn"`
-	Attempts     []Attempt  `json:"attempts"`
-	DiscoveredAt time.Time  `json:"discoveredAt"`
-	FinishedAt   *time.Time `json:"finishedAt"`
-}
-
-// Why is a part of the API.
-type Why struct {
-	JobID string `json:"jobId"`
-	// As the job knows it.
-	URL string `json:"url"`
-	// `unseen` when the job has never met the URL.
-	State string  `json:"state"`
-	Code  *string `json:"code"`
-	// The rule that decided; of an unseen URL, the one that would have.
-	Rule *string `json:"rule"`
-	// What happened, in the order of events.
-	Sentences []string     `json:"sentences"`
-	Entry     *LedgerEntry `json:"entry"`
-	Links     JobLinks     `json:"links"`
-}
-
 // JobError is a part of the API.
 type JobError struct {
 	URL string `json:"url"`
@@ -2136,480 +1284,12 @@ type JobError struct {
 	FinishedAt *time.Time `json:"finishedAt"`
 }
 
-// Map is a part of the API.
-type Map struct {
-	ID   string   `json:"id"`
-	URLs []string `json:"urls"`
-	// The same URLs with their titles.
-	Pages []MapPages `json:"pages"`
-	Links JobLinks   `json:"links"`
-	// More were found; `/v1/jobs/:id/urls` has them all.
-	IsTruncated bool `json:"isTruncated"`
-}
-
-// MapPages is a part of the API.
-type MapPages struct {
-	URL string `json:"url"`
-	// What the start page calls it; null where only a sitemap has the URL.
-	Title *string `json:"title"`
-}
-
-// AuditEntry is a part of the API.
-type AuditEntry struct {
-	// 1 for the first entry; no number is left out.
-	Seq int64     `json:"seq"`
-	At  time.Time `json:"at"`
-	// The id of an API key, an address, an account, or `command line`.
-	Actor string `json:"actor"`
-	// What was done, such as `key.create`.
-	Action  string         `json:"action"`
-	Target  string         `json:"target"`
-	Details map[string]any `json:"details"`
-	// `hash` of the entry before; zeros for the first.
-	PreviousHash string `json:"previousHash"`
-	// SHA-256 over this entry and `previousHash`; docs/security.md says how.
-	Hash string `json:"hash"`
-}
-
-// OwnerRequest is a part of the API.
-type OwnerRequest struct {
-	// Known to you only.
-	ID                     string    `json:"id"`
-	Host                   string    `json:"host"`
-	Want                   string    `json:"want"`
-	SecondsBetweenRequests *int64    `json:"secondsBetweenRequests"`
-	State                  string    `json:"state"`
-	CreatedAt              time.Time `json:"createdAt"`
-	// A request that is not proved by then is forgotten.
-	ExpiresAt time.Time  `json:"expiresAt"`
-	ProvedAt  *time.Time `json:"provedAt"`
-	ProvedBy  *string    `json:"provedBy"`
-	// Publish one of the two, then call `check`.
-	Proof OwnerRequestProof `json:"proof"`
-	Links KeyLinks          `json:"links"`
-}
-
-// OwnerRequestProof: Publish one of the two, then call `check`.
-type OwnerRequestProof struct {
-	File OwnerRequestProofFile `json:"file"`
-	Dns  *OwnerRequestProofDns `json:"dns"`
-}
-
-// OwnerRequestProofFile is a part of the API.
-type OwnerRequestProofFile struct {
-	URL  string `json:"url"`
-	Line string `json:"line"`
-}
-
-// OwnerRequestProofDns is a part of the API.
-type OwnerRequestProofDns struct {
-	Name string `json:"name"`
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-// CheckedOwnerRequest is a part of the API.
-type CheckedOwnerRequest struct {
-	// Known to you only.
-	ID                     string    `json:"id"`
-	Host                   string    `json:"host"`
-	Want                   string    `json:"want"`
-	SecondsBetweenRequests *int64    `json:"secondsBetweenRequests"`
-	State                  string    `json:"state"`
-	CreatedAt              time.Time `json:"createdAt"`
-	// A request that is not proved by then is forgotten.
-	ExpiresAt time.Time  `json:"expiresAt"`
-	ProvedAt  *time.Time `json:"provedAt"`
-	ProvedBy  *string    `json:"provedBy"`
-	// Publish one of the two, then call `check`.
-	Proof OwnerRequestProof `json:"proof"`
-	Links KeyLinks          `json:"links"`
-	// What was found in place of the proof.
-	Seen []string `json:"seen"`
-}
-
-// ListedOwnerRequest is a part of the API.
-type ListedOwnerRequest struct {
-	Host                   string    `json:"host"`
-	Want                   string    `json:"want"`
-	SecondsBetweenRequests *int64    `json:"secondsBetweenRequests"`
-	State                  string    `json:"state"`
-	CreatedAt              time.Time `json:"createdAt"`
-	// A request that is not proved by then is forgotten.
-	ExpiresAt time.Time  `json:"expiresAt"`
-	ProvedAt  *time.Time `json:"provedAt"`
-	ProvedBy  *string    `json:"provedBy"`
-	Contact   *string    `json:"contact"`
-	Message   *string    `json:"message"`
-}
-
-// Session is a part of the API.
-type Session struct {
-	Name string `json:"name"`
-	// It has ended and is of no more use; its name is free once it is deleted.
-	IsExpired bool `json:"isExpired"`
-	// The name of what it logs in with.
-	Credentials *string `json:"credentials"`
-	// Which way out was asked for.
-	Proxy        *SessionProxy `json:"proxy"`
-	Identity     *string       `json:"identity"`
-	RequestCount int64         `json:"requestCount"`
-	CreatedAt    time.Time     `json:"createdAt"`
-	LastUsedAt   *time.Time    `json:"lastUsedAt"`
-	ExpiresAt    time.Time     `json:"expiresAt"`
-	Links        KeyLinks      `json:"links"`
-}
-
-// SessionProxy is a part of the API.
-type SessionProxy struct {
-	Tier    *string `json:"tier"`
-	Country *string `json:"country"`
-}
-
-// SessionDetail is a part of the API.
-type SessionDetail struct {
-	Name string `json:"name"`
-	// It has ended and is of no more use; its name is free once it is deleted.
-	IsExpired bool `json:"isExpired"`
-	// The name of what it logs in with.
-	Credentials *string `json:"credentials"`
-	// Which way out was asked for.
-	Proxy        *SessionProxy `json:"proxy"`
-	Identity     *string       `json:"identity"`
-	RequestCount int64         `json:"requestCount"`
-	CreatedAt    time.Time     `json:"createdAt"`
-	LastUsedAt   *time.Time    `json:"lastUsedAt"`
-	ExpiresAt    time.Time     `json:"expiresAt"`
-	Links        KeyLinks      `json:"links"`
-	// The proxy that it keeps; null before it had one.
-	UsedProxy *SessionDetailUsedProxy `json:"usedProxy"`
-	// Whose browser it says it is; null before it had to be one.
-	UserAgent *string `json:"userAgent"`
-	// Without their values.
-	Cookies []SessionDetailCookies `json:"cookies"`
-	Storage []SessionDetailStorage `json:"storage"`
-	// What did not fit in and was left out, the longest unchanged first.
-	Dropped SessionDetailDropped `json:"dropped"`
-}
-
-// SessionDetailUsedProxy is a part of the API.
-type SessionDetailUsedProxy struct {
-	ID      string  `json:"id"`
-	Tier    string  `json:"tier"`
-	Country *string `json:"country"`
-}
-
-// SessionDetailCookies is a part of the API.
-type SessionDetailCookies struct {
-	Name   string `json:"name"`
-	Domain string `json:"domain"`
-}
-
-// SessionDetailStorage is a part of the API.
-type SessionDetailStorage struct {
-	Origin string `json:"origin"`
-	Items  int64  `json:"items"`
-}
-
-// SessionDetailDropped: What did not fit in and was left out, the longest unchanged first.
-type SessionDetailDropped struct {
-	Cookies int64 `json:"cookies"`
-	Origins int64 `json:"origins"`
-}
-
-// Login is a part of the API.
-type Login struct {
-	// `form`: the form was sent by plain HTTP. `browser`: a browser filled it in. `actions`: the steps of the request. `none`: the site did not ask, because the session is logged in or its credentials go along as headers.
-	Method string `json:"method"`
-	// The page that the log-in led to.
-	FinalURL   string `json:"finalUrl"`
-	StatusCode *int64 `json:"statusCode"`
-	// The scrapes that it took, in their order.
-	JobIds  []string      `json:"jobIds"`
-	Session SessionDetail `json:"session"`
-}
-
-// Credential is a part of the API.
-type Credential struct {
-	Name string `json:"name"`
-	Kind string `json:"kind"`
-	// The only hosts it is sent to.
-	Hosts     []string  `json:"hosts"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
-	Links     KeyLinks  `json:"links"`
-}
-
-// DomainRequests is a part of the API.
-type DomainRequests struct {
-	Host string `json:"host"`
-	// When the first bucket of the hour begins.
-	From time.Time `json:"from"`
-	// When the last bucket ends, which is the present one.
-	Until time.Time `json:"until"`
-	// The length of a bucket.
-	BucketMs int64 `json:"bucketMs"`
-	// The buckets in which requests were sent, oldest first.
-	Points []DomainRequestsPoints `json:"points"`
-	Limit  DomainRequestsLimit    `json:"limit"`
-}
-
-// DomainRequestsPoints is a part of the API.
-type DomainRequestsPoints struct {
-	// When the bucket begins.
-	At       time.Time `json:"at"`
-	Requests int64     `json:"requests"`
-}
-
-// DomainRequestsLimit is a part of the API.
-type DomainRequestsLimit struct {
-	// Requests per second by the policy in force now; null: unlimited.
-	PerSecond *float64 `json:"perSecond"`
-	// The most requests that the policy allows in a bucket, with its burst; null: unlimited.
-	PerBucket *int64 `json:"perBucket"`
-}
-
-// Domain is a part of the API.
-type Domain struct {
-	// Host name, with the port where it is not the default.
-	Host    string `json:"host"`
-	Visited bool   `json:"visited"`
-	// URLs due now, over all jobs.
-	Ready    int64      `json:"ready"`
-	NextAt   *time.Time `json:"nextAt"`
-	Requests int64      `json:"requests"`
-	Failures int64      `json:"failures"`
-	// Below 1 after the host asked to slow down.
-	RateFactor    float64    `json:"rateFactor"`
-	BlockedUntil  *time.Time `json:"blockedUntil"`
-	LastRequestAt *time.Time `json:"lastRequestAt"`
-	Breaker       string     `json:"breaker"`
-	Links         KeyLinks   `json:"links"`
-}
-
-// DomainDetail is a part of the API.
-type DomainDetail struct {
-	// Host name, with the port where it is not the default.
-	Host    string `json:"host"`
-	Visited bool   `json:"visited"`
-	// URLs due now, over all jobs.
-	Ready    int64      `json:"ready"`
-	NextAt   *time.Time `json:"nextAt"`
-	Requests int64      `json:"requests"`
-	Failures int64      `json:"failures"`
-	// Below 1 after the host asked to slow down.
-	RateFactor    float64         `json:"rateFactor"`
-	BlockedUntil  *time.Time      `json:"blockedUntil"`
-	LastRequestAt *time.Time      `json:"lastRequestAt"`
-	Breaker       string          `json:"breaker"`
-	Links         KeyLinks        `json:"links"`
-	Strategy      DomainStrategy2 `json:"strategy"`
-	// How the host is treated, and which entries of the policy file say so.
-	Policy any `json:"policy"`
-	// The rule that denies the host; null when none does.
-	Denied *string              `json:"denied"`
-	Robots []DomainDetailRobots `json:"robots"`
-	OptOut *DomainDetailOptOut  `json:"optOut"`
-}
-
-// DomainStrategy2 is a part of the API.
-type DomainStrategy2 struct {
-	// Ways to fetch that were tried, the one with most experience first.
-	Ways  []DomainStrategy2Ways `json:"ways"`
-	Pages DomainStrategy2Pages  `json:"pages"`
-	// When a cheaper way was last tried again.
-	ProbedAt *time.Time `json:"probedAt"`
-}
-
-// DomainStrategy2Ways is a part of the API.
-type DomainStrategy2Ways struct {
-	Engine string `json:"engine"`
-	// Null: without a proxy.
-	ProxyTier *string `json:"proxyTier"`
-	Identity  string  `json:"identity"`
-	// Share of attempts that the site admitted, from 0 to 1; older attempts count less.
-	SuccessRate float64 `json:"successRate"`
-	// How much experience that is, in attempts; half of it is gone after a day.
-	Weight float64   `json:"weight"`
-	LastAt time.Time `json:"lastAt"`
-}
-
-// DomainStrategy2Pages is a part of the API.
-type DomainStrategy2Pages struct {
-	// Kinds of pages, told apart by their URLs.
-	Known int64 `json:"known"`
-	// Those of them that are empty without scripts.
-	NeedScripts int64 `json:"needScripts"`
-}
-
-// DomainDetailRobots is a part of the API.
-type DomainDetailRobots struct {
-	Origin    string    `json:"origin"`
-	Status    string    `json:"status"`
-	FetchedAt time.Time `json:"fetchedAt"`
-	ExpiresAt time.Time `json:"expiresAt"`
-	Reason    string    `json:"reason"`
-	// The file as it is stored; empty where there is none.
-	Body string `json:"body"`
-}
-
-// DomainDetailOptOut is a part of the API.
-type DomainDetailOptOut struct {
-	Host    string    `json:"host"`
-	Reason  string    `json:"reason"`
-	Contact *string   `json:"contact"`
-	At      time.Time `json:"at"`
-	// Least time between two requests; null: there are none at all.
-	MinDelayMs *int64 `json:"minDelayMs"`
-}
-
-// Estimate is a part of the API.
-type Estimate struct {
-	// Pages that will be fetched.
-	Pages EstimatePages `json:"pages"`
-	// Time at the pace of the hosts.
-	DurationMs EstimatePages `json:"durationMs"`
-	// From one attempt by the cheapest engine to the dearest attempt that the policy allows.
-	Credits EstimatePages `json:"credits"`
-	// The pace of the first 20 hosts.
-	Hosts []EstimateHosts `json:"hosts"`
-	// How the figures came about, as sentences.
-	Reasons []string `json:"reasons"`
-}
-
-// EstimatePages: Pages that will be fetched.
-type EstimatePages struct {
-	Low float64 `json:"low"`
-	// Null: nothing bounds it.
-	High *float64 `json:"high"`
-}
-
-// EstimateHosts is a part of the API.
-type EstimateHosts struct {
-	Host string `json:"host"`
-	// Between two requests; 0: no pace is set.
-	PauseMs     float64 `json:"pauseMs"`
-	Concurrency int64   `json:"concurrency"`
-	Reason      string  `json:"reason"`
-}
-
-// Export is a part of the API.
-type Export struct {
-	ID     string `json:"id"`
-	JobID  string `json:"jobId"`
-	Type   string `json:"type"`
-	Format string `json:"format"`
-	// `diff`: the job that it is compared with.
-	Against *string `json:"against"`
-	Status  string  `json:"status"`
-	// Rows, or pages, written so far.
-	Rows int64 `json:"rows"`
-	// Bytes written so far.
-	SizeBytes int64 `json:"sizeBytes"`
-	// Of the file, in hex; null until it is ready.
-	Sha256 *string `json:"sha256"`
-	// The file, for an hour, without an API key: everyone with the link can read it. 409 until it is ready; null when it failed.
-	URL *string `json:"url"`
-	// The place that gets a copy as well.
-	To         *string       `json:"to"`
-	Error      *PageWarnings `json:"error"`
-	CreatedAt  time.Time     `json:"createdAt"`
-	StartedAt  *time.Time    `json:"startedAt"`
-	FinishedAt *time.Time    `json:"finishedAt"`
-	Links      ExportLinks   `json:"links"`
-}
-
-// ExportLinks is a part of the API.
-type ExportLinks struct {
-	Self     string `json:"self"`
-	Download string `json:"download"`
-	Job      string `json:"job"`
-}
-
-// SiteChange is a part of the API.
-type SiteChange struct {
-	Type string `json:"type"`
-	URL  string `json:"url"`
-	// Of a page that has moved: where it was.
-	PreviousURL *string `json:"previousUrl"`
-	PreviousAt  *string `json:"previousAt"`
-	CurrentAt   string  `json:"currentAt"`
-	// Names of what changed: fields, `text`, `markdown`, selectors, `screenshot`.
-	Changed []string `json:"changed"`
-	// What proves that a page came or went, or why nothing is known about it.
-	Reason     *SiteChangeReason     `json:"reason"`
-	Previous   *SiteChangePrevious   `json:"previous"`
-	Current    *SiteChangePrevious   `json:"current"`
-	Comparison *SiteChangeComparison `json:"comparison"`
-}
-
-// SiteChangeReason is a part of the API.
-type SiteChangeReason struct {
-	Crawl   string `json:"crawl"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// SiteChangePrevious is a part of the API.
-type SiteChangePrevious struct {
-	// The number of the page in its job.
-	Page         string   `json:"page"`
-	FinalURL     string   `json:"finalUrl"`
-	StatusCode   *float64 `json:"statusCode"`
-	FetchedAt    string   `json:"fetchedAt"`
-	Title        *string  `json:"title"`
-	Price        *float64 `json:"price"`
-	Currency     *string  `json:"currency"`
-	Availability *string  `json:"availability"`
-}
-
-// SiteChangeComparison is a part of the API.
-type SiteChangeComparison struct {
-	IsChanged bool                         `json:"isChanged"`
-	Texts     []SiteChangeComparisonTexts  `json:"texts"`
-	Fields    []SiteChangeComparisonFields `json:"fields"`
-	// How the screenshots differ; null where they do not, or are not watched.
-	Picture any `json:"picture"`
-}
-
-// SiteChangeComparisonTexts is a part of the API.
-type SiteChangeComparisonTexts struct {
-	Name string                        `json:"name"`
-	Diff SiteChangeComparisonTextsDiff `json:"diff"`
-}
-
-// SiteChangeComparisonTextsDiff is a part of the API.
-type SiteChangeComparisonTextsDiff struct {
-	Segments     []SiteChangeComparisonTextsDiffSegments `json:"segments"`
-	AddedChars   float64                                 `json:"addedChars"`
-	RemovedChars float64                                 `json:"removedChars"`
-	// Changed characters of all, 0 to 1.
-	Share float64 `json:"share"`
-	// The texts differ in too many places to tell them apart.
-	IsCoarse bool `json:"isCoarse"`
-	// Segments were cut, because together they are too long.
-	IsTruncated bool `json:"isTruncated"`
-}
-
-// SiteChangeComparisonTextsDiffSegments is a part of the API.
-type SiteChangeComparisonTextsDiffSegments struct {
-	Kind string `json:"kind"`
-	Text string `json:"text"`
-	// Characters of the segment, also where its text is cut.
-	Chars float64 `json:"chars"`
-}
-
-// SiteChangeComparisonFields is a part of the API.
-type SiteChangeComparisonFields struct {
-	Field      string   `json:"field"`
-	Kind       string   `json:"kind"`
-	Type       string   `json:"type"`
-	Before     any      `json:"before"`
-	After      any      `json:"after"`
-	Difference *float64 `json:"difference,omitempty"`
-	Share      *float64 `json:"share,omitempty"`
-	// JSON Patch (RFC 6902), between lists and objects.
-	Patch []any `json:"patch,omitempty"`
+// JobLinks is a part of the API.
+type JobLinks struct {
+	Self    string `json:"self"`
+	Results string `json:"results"`
+	Errors  string `json:"errors"`
+	URLs    string `json:"urls"`
 }
 
 // JobPageLinks is a part of the API.
@@ -2651,6 +1331,37 @@ type JobPageLinksIncoming struct {
 	Title *string `json:"title"`
 	Text  string  `json:"text"`
 	Rel   string  `json:"rel"`
+}
+
+// JobPath is a part of the API.
+type JobPath struct {
+	// The next part of the address; ends with a slash where more follows.
+	Name string `json:"name"`
+	// The whole beginning; of a folder, a value for `under`.
+	URL      string `json:"url"`
+	IsFolder bool   `json:"isFolder"`
+	// Pages below it, or with this address and any query.
+	URLs    int64 `json:"urls"`
+	Done    int64 `json:"done"`
+	Failed  int64 `json:"failed"`
+	Skipped int64 `json:"skipped"`
+	Denied  int64 `json:"denied"`
+}
+
+// JobRetention is a part of the API.
+type JobRetention struct {
+	// How long bodies are kept as they were fetched; null: as the account and the installation say.
+	Bodies any `json:"bodies,omitempty"`
+	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+	Artifacts any `json:"artifacts,omitempty"`
+	// How long is kept what was read out of pages; null: as the account and the installation say.
+	Records any `json:"records,omitempty"`
+	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+	Ledger any `json:"ledger,omitempty"`
+	// How long an ended job is kept at all; null: as the account and the installation say.
+	Jobs any `json:"jobs,omitempty"`
+	// How long exports are kept after they were written; null: as the account and the installation say.
+	Exports any `json:"exports,omitempty"`
 }
 
 // JobRow is a part of the API.
@@ -2788,20 +1499,219 @@ type JobSummaryTimelinePoints struct {
 	Bytes  int64     `json:"bytes"`
 }
 
-// JobPath is a part of the API.
-type JobPath struct {
-	// The next part of the address; ends with a slash where more follows.
-	Name string `json:"name"`
-	// The whole beginning; of a folder, a value for `under`.
-	URL      string `json:"url"`
-	IsFolder bool   `json:"isFolder"`
-	// Pages below it, or with this address and any query.
-	URLs    int64 `json:"urls"`
-	Done    int64 `json:"done"`
-	Failed  int64 `json:"failed"`
-	Skipped int64 `json:"skipped"`
-	Denied  int64 `json:"denied"`
+// JobWebhook is a part of the API.
+type JobWebhook struct {
+	// Where the events of this job are sent: an http or https URL.
+	URL string `json:"url"`
+	// Types of events, or patterns such as `page.*`; the ends of the job unless given.
+	Events []string `json:"events,omitempty"`
+	// Signs what is sent. Without one, messages are not signed.
+	Secret *string `json:"secret,omitempty"`
+	// Sent along, such as `Authorization`.
+	Headers map[string]string `json:"headers,omitempty"`
 }
+
+// Key is a part of the API.
+type Key struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// First characters of the secret, for recognising it.
+	Prefix string   `json:"prefix"`
+	Scopes []string `json:"scopes"`
+	// null: the server’s default.
+	RatePerMinute *int64       `json:"ratePerMinute"`
+	CreatedAt     time.Time    `json:"createdAt"`
+	ExpiresAt     *time.Time   `json:"expiresAt"`
+	RevokedAt     *time.Time   `json:"revokedAt"`
+	LastUsedAt    *time.Time   `json:"lastUsedAt"`
+	Links         AccountLinks `json:"links"`
+}
+
+// LedgerEntry is a part of the API.
+type LedgerEntry struct {
+	URL      string `json:"url"`
+	Kind     string `json:"kind"`
+	State    string `json:"state"`
+	Decision string `json:"decision"`
+	// The rule that decided, e.g. `scope.exclude:/admin/`.
+	Rule *string `json:"rule"`
+	// The rule as a sentence.
+	Message      *string    `json:"message,omitempty"`
+	ErrorCode    *string    `json:"errorCode"`
+	Depth        int64      `json:"depth"`
+	FoundBy      string     `json:"foundBy"`
+	FoundOn      *string    `json:"foundOn"`
+	Attempts     []Attempt  `json:"attempts"`
+	DiscoveredAt time.Time  `json:"discoveredAt"`
+	FinishedAt   *time.Time `json:"finishedAt"`
+}
+
+// LimitCreditsRequest is the body of a request.
+type LimitCreditsRequest struct {
+	// Credited at the beginning of each calendar month, in UTC.
+	MonthlyCredits float64 `json:"monthlyCredits"`
+	// Below this, `account.low_credits` is sent.
+	LowCredits *float64 `json:"lowCredits,omitempty"`
+}
+
+func (LimitCreditsRequest) isRequest() {}
+
+// ListedOwnerRequest is a part of the API.
+type ListedOwnerRequest struct {
+	Host                   string    `json:"host"`
+	Want                   string    `json:"want"`
+	SecondsBetweenRequests *int64    `json:"secondsBetweenRequests"`
+	State                  string    `json:"state"`
+	CreatedAt              time.Time `json:"createdAt"`
+	// A request that is not proved by then is forgotten.
+	ExpiresAt time.Time  `json:"expiresAt"`
+	ProvedAt  *time.Time `json:"provedAt"`
+	ProvedBy  *string    `json:"provedBy"`
+	Contact   *string    `json:"contact"`
+	Message   *string    `json:"message"`
+}
+
+// LogLine is a part of the API.
+type LogLine struct {
+	// Grows with each line of the process.
+	Number  int64          `json:"number"`
+	At      string         `json:"at"`
+	Level   string         `json:"level"`
+	Message string         `json:"message"`
+	Fields  map[string]any `json:"fields"`
+}
+
+// Login is a part of the API.
+type Login struct {
+	// `form`: the form was sent by plain HTTP. `browser`: a browser filled it in. `actions`: the steps of the request. `none`: the site did not ask, because the session is logged in or its credentials go along as headers.
+	Method string `json:"method"`
+	// The page that the log-in led to.
+	FinalURL   string `json:"finalUrl"`
+	StatusCode *int64 `json:"statusCode"`
+	// The scrapes that it took, in their order.
+	JobIds  []string      `json:"jobIds"`
+	Session SessionDetail `json:"session"`
+}
+
+// LoginRequest is the body of a request.
+type LoginRequest struct {
+	// The page with the log-in form.
+	URL string `json:"url"`
+	// Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Time for each of the pages that the log-in takes.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+}
+
+func (LoginRequest) isRequest() {}
+
+// Map is a part of the API.
+type Map struct {
+	ID   string   `json:"id"`
+	URLs []string `json:"urls"`
+	// The same URLs with their titles.
+	Pages []MapPages `json:"pages"`
+	Links JobLinks   `json:"links"`
+	// More were found; `/v1/jobs/:id/urls` has them all.
+	IsTruncated bool `json:"isTruncated"`
+}
+
+// MapPages is a part of the API.
+type MapPages struct {
+	URL string `json:"url"`
+	// What the start page calls it; null where only a sitemap has the URL.
+	Title *string `json:"title"`
+}
+
+// MapPageOptions is a part of the API.
+type MapPageOptions struct {
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+}
+
+// MapRequest is the body of a request.
+type MapRequest struct {
+	// The site, or the part of it to start from.
+	URL string `json:"url"`
+	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+	Sitemap *string `json:"sitemap,omitempty"`
+	// Only URLs that match one are listed; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Include []string `json:"include,omitempty"`
+	// URLs that match one are not listed. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Exclude []string `json:"exclude,omitempty"`
+	// List URLs on subdomains too.
+	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
+	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
+	// Words that the address or the title of a URL must have; those with them in the title come first.
+	Search *string `json:"search,omitempty"`
+	// URLs in the answer at most.
+	Limit *int64 `json:"limit,omitempty"`
+	// Time to wait for the list; the job goes on afterwards.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Answer 202 with the job at once instead of waiting for the result.
+	Async *bool `json:"async,omitempty"`
+	// How the start page and the sitemaps are fetched.
+	Options *MapPageOptions `json:"options,omitempty"`
+}
+
+func (MapRequest) isRequest() {}
 
 // Monitor is a part of the API.
 type Monitor struct {
@@ -2925,6 +1835,70 @@ type MonitorChangeLinks struct {
 	Job     string `json:"job"`
 }
 
+// MonitorPageOptions is a part of the API.
+type MonitorPageOptions struct {
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Formats that are kept of each page and returned.
+	Formats []string `json:"formats,omitempty"`
+	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+	Inline *bool `json:"inline,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+}
+
 // MonitorPreview is a part of the API.
 type MonitorPreview struct {
 	URL   string  `json:"url"`
@@ -2951,75 +1925,236 @@ type MonitorPreviewLinks struct {
 	Job string `json:"job"`
 }
 
-// Schedule is a part of the API.
-type Schedule struct {
-	ID          string                      `json:"id"`
-	Name        string                      `json:"name"`
-	Cron        *string                     `json:"cron"`
-	EveryMs     *int64                      `json:"everyMs"`
-	TimeZone    string                      `json:"timeZone"`
-	ActiveHours *MonitorScheduleActiveHours `json:"activeHours"`
-	JitterMs    int64                       `json:"jitterMs"`
-	Overlap     string                      `json:"overlap"`
-	CatchUp     string                      `json:"catchUp"`
-	// What each run starts, with all defaults; secrets are hidden.
-	Job    ScheduleJob `json:"job"`
-	Status string      `json:"status"`
-	// The next tick with its jitter; null while it is paused.
-	NextRunAt *time.Time    `json:"nextRunAt"`
-	CreatedAt time.Time     `json:"createdAt"`
-	UpdatedAt time.Time     `json:"updatedAt"`
-	Links     ScheduleLinks `json:"links"`
+// MonitorPreviewRequest is the body of a request.
+type MonitorPreviewRequest struct {
+	// The page to look at.
+	URL string `json:"url"`
+	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
+	// What never counts as a change.
+	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
+	// How the page is fetched.
+	Options *MonitorPageOptions `json:"options,omitempty"`
 }
 
-// ScheduleJob: What each run starts, with all defaults; secrets are hidden.
-type ScheduleJob struct {
-	Kind string `json:"kind"`
+func (MonitorPreviewRequest) isRequest() {}
+
+// MonitorReceivers: Who is told of this monitor, besides the webhooks of the account.
+type MonitorReceivers struct {
+	// Where the events are sent as JSON.
+	Webhook *MonitorReceiversWebhook `json:"webhook,omitempty"`
+	// An address for e-mail; the server must have SCRAPIFIE_SMTP_URL.
+	Email *string `json:"email,omitempty"`
+	// A short message for people goes here: an incoming webhook of Slack.
+	Slack *string `json:"slack,omitempty"`
+	// A short message for people goes here: a webhook of Discord.
+	Discord *string `json:"discord,omitempty"`
+	// A short message for people goes here: a webhook of Microsoft Teams.
+	Teams *string `json:"teams,omitempty"`
+	// A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic.
+	Ntfy *string `json:"ntfy,omitempty"`
+	// Types of events, or patterns; `page.changed` is one for each page.
+	Events []string `json:"events,omitempty"`
 }
 
-// ScheduleLinks is a part of the API.
-type ScheduleLinks struct {
-	Self string `json:"self"`
-	Runs string `json:"runs"`
-	Next string `json:"next"`
-	Jobs string `json:"jobs"`
+// MonitorReceiversWebhook: Where the events are sent as JSON.
+type MonitorReceiversWebhook struct {
+	// An http or https URL.
+	URL string `json:"url"`
+	// Signs what is sent. Without one, messages are not signed.
+	Secret *string `json:"secret,omitempty"`
+	// Sent along, such as `Authorization`.
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
-// ScheduleRun is a part of the API.
-type ScheduleRun struct {
-	ID         string `json:"id"`
-	ScheduleID string `json:"scheduleId"`
-	Trigger    string `json:"trigger"`
-	// The tick; of a run that was asked for, when; of missed ticks, the first.
-	At time.Time `json:"at"`
-	// It ran later than it should have, after a time without schedulers.
-	IsLate bool `json:"isLate"`
-	// pending: decided within a second. waiting: begins when the job before has ended. started: has a job. skipped, refused, missed: got none, for `reason`.
-	Status string  `json:"status"`
-	Reason *string `json:"reason"`
-	// Only of a run that has started.
-	JobID *string `json:"jobId"`
-	// How its job stands or has ended; null when there is none, or none any more.
-	JobStatus *string `json:"jobStatus"`
-	// Of missed ticks: the last, and how many.
-	Missed    *ScheduleRunMissed `json:"missed"`
-	CreatedAt time.Time          `json:"createdAt"`
-	// When it was decided.
-	SettledAt *time.Time       `json:"settledAt"`
-	Links     ScheduleRunLinks `json:"links"`
+// MonitorRequest is the body of a request.
+type MonitorRequest struct {
+	// For people.
+	Name string `json:"name"`
+	// The pages to watch.
+	URLs []string `json:"urls,omitempty"`
+	// A site to watch: its pages are found by following links and reading its sitemaps.
+	Site *string `json:"site,omitempty"`
+	// A sitemap whose pages are watched.
+	Sitemap *string `json:"sitemap,omitempty"`
+	// When the pages are checked, as for /v1/schedules.
+	Schedule MonitorRequestSchedule `json:"schedule"`
+	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
+	// What never counts as a change.
+	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
+	// Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
+	Threshold *ExportRequestRulesThreshold `json:"threshold,omitempty"`
+	// Checks in a row that must have seen a change before it is told.
+	Confirm *int64 `json:"confirm,omitempty"`
+	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
+	Settle any `json:"settle,omitempty"`
+	// Checks in a row that must have failed before `monitor.failed` is told.
+	FailAfter *int64 `json:"failAfter,omitempty"`
+	// Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
+	LearnNoise *bool `json:"learnNoise,omitempty"`
+	// Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
+	Recheck *bool `json:"recheck,omitempty"`
+	// Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
+	MaxPages *int64 `json:"maxPages,omitempty"`
+	// Links to follow from a seed at most; null: no limit.
+	MaxDepth *int64 `json:"maxDepth,omitempty"`
+	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Include []string `json:"include,omitempty"`
+	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Exclude []string `json:"exclude,omitempty"`
+	// How each page is fetched.
+	Options *MonitorPageOptions `json:"options,omitempty"`
+	Notify  *MonitorReceivers   `json:"notify,omitempty"`
 }
 
-// ScheduleRunMissed is a part of the API.
-type ScheduleRunMissed struct {
-	LastAt time.Time `json:"lastAt"`
-	// 1000 stands for that many or more.
-	Count int64 `json:"count"`
+func (MonitorRequest) isRequest() {}
+
+// MonitorRequestSchedule: When the pages are checked, as for /v1/schedules.
+type MonitorRequestSchedule struct {
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	// Runs begin up to this much later, each tick always by the same part; never after the next tick.
+	JitterMs *int64 `json:"jitterMs,omitempty"`
+	// After a time without schedulers: one run for all that were missed, or none.
+	CatchUp *string `json:"catchUp,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
 }
 
-// ScheduleRunLinks is a part of the API.
-type ScheduleRunLinks struct {
-	Self string  `json:"self"`
-	Job  *string `json:"job"`
+// MonitorRequestScheduleActiveHours is a part of the API.
+type MonitorRequestScheduleActiveHours struct {
+	// The local time at which they begin, `08:30`.
+	From string `json:"from"`
+	// The local time at which they end, at most `24:00`; before `from`: the next day.
+	To string `json:"to"`
+	// Days on which they begin, 0 is Sunday; empty: every day.
+	Days []int64 `json:"days,omitempty"`
+}
+
+// MonitorUpdate is the body of a request.
+type MonitorUpdate struct {
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// The pages to watch.
+	URLs []string `json:"urls,omitempty"`
+	// A site to watch: its pages are found by following links and reading its sitemaps.
+	Site *string `json:"site,omitempty"`
+	// A sitemap whose pages are watched.
+	Sitemap   *string                 `json:"sitemap,omitempty"`
+	Schedule  *MonitorUpdateSchedule  `json:"schedule,omitempty"`
+	Watch     *MonitorUpdateWatch     `json:"watch,omitempty"`
+	Ignore    *MonitorUpdateIgnore    `json:"ignore,omitempty"`
+	Threshold *MonitorUpdateThreshold `json:"threshold,omitempty"`
+	// Checks in a row that must have seen a change before it is told.
+	Confirm *int64 `json:"confirm,omitempty"`
+	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
+	Settle any `json:"settle,omitempty"`
+	// Checks in a row that must have failed before `monitor.failed` is told.
+	FailAfter *int64 `json:"failAfter,omitempty"`
+	// Leave out what differs at almost every check (clocks, counters, advertisements) and variants of tests.
+	LearnNoise *bool `json:"learnNoise,omitempty"`
+	// Look again after half a minute at pages that seem to have changed, and at new ones to learn their noise.
+	Recheck *bool `json:"recheck,omitempty"`
+	// Pages of a site or sitemap to look at; one that has more is never covered, so none is told as removed.
+	MaxPages *int64   `json:"maxPages,omitempty"`
+	MaxDepth *int64   `json:"maxDepth,omitempty"`
+	Include  []string `json:"include,omitempty"`
+	Exclude  []string `json:"exclude,omitempty"`
+	// How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
+	Options *MonitorPageOptions `json:"options,omitempty"`
+	// Replaces the receivers that the monitor had; null: it has none.
+	Notify *MonitorReceivers `json:"notify,omitempty"`
+}
+
+func (MonitorUpdate) isRequest() {}
+
+// MonitorUpdateSchedule is a part of the API.
+type MonitorUpdateSchedule struct {
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	JitterMs *int64  `json:"jitterMs,omitempty"`
+	CatchUp  *string `json:"catchUp,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
+}
+
+// MonitorUpdateWatch is a part of the API.
+type MonitorUpdateWatch struct {
+	// The visible text of the page.
+	Text *bool `json:"text,omitempty"`
+	// The main content as Markdown, which has the addresses of links as well.
+	Markdown *bool `json:"markdown,omitempty"`
+	// The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+	Selectors []string `json:"selectors,omitempty"`
+	// Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+	Fields any `json:"fields,omitempty"`
+	// The pixels of the screenshot.
+	Screenshot *bool `json:"screenshot,omitempty"`
+}
+
+// MonitorUpdateIgnore is a part of the API.
+type MonitorUpdateIgnore struct {
+	// Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+	Patterns []string `json:"patterns,omitempty"`
+	// Elements, by CSS or XPath, that are removed from the page.
+	Selectors []string `json:"selectors,omitempty"`
+	// Fields that are not compared.
+	Fields []string `json:"fields,omitempty"`
+}
+
+// MonitorUpdateThreshold is a part of the API.
+type MonitorUpdateThreshold struct {
+	// Least share that changes: of the characters, of the larger number, of the pixels.
+	Share *float64 `json:"share,omitempty"`
+	// Least amount that changes: characters, the difference of two numbers, pixels.
+	Amount *float64 `json:"amount,omitempty"`
+}
+
+// NewKey is a part of the API.
+type NewKey struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// First characters of the secret, for recognising it.
+	Prefix string   `json:"prefix"`
+	Scopes []string `json:"scopes"`
+	// null: the server’s default.
+	RatePerMinute *int64       `json:"ratePerMinute"`
+	CreatedAt     time.Time    `json:"createdAt"`
+	ExpiresAt     *time.Time   `json:"expiresAt"`
+	RevokedAt     *time.Time   `json:"revokedAt"`
+	LastUsedAt    *time.Time   `json:"lastUsedAt"`
+	Links         AccountLinks `json:"links"`
+	// Shown this one time.
+	Secret string `json:"secret"`
+}
+
+// NewWebhook is a part of the API.
+type NewWebhook struct {
+	ID string `json:"id"`
+	// Where events are sent; the addresses of chats are hidden behind their host.
+	URL     string   `json:"url"`
+	Events  []string `json:"events"`
+	Format  string   `json:"format"`
+	Enabled bool     `json:"enabled"`
+	// `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again.
+	DisabledReason *string    `json:"disabledReason"`
+	DisabledAt     *time.Time `json:"disabledAt"`
+	// When the attempts began to fail that have failed in a row.
+	FailingSince *time.Time          `json:"failingSince"`
+	CreatedAt    time.Time           `json:"createdAt"`
+	UpdatedAt    time.Time           `json:"updatedAt"`
+	Links        ChangedWebhookLinks `json:"links"`
+	// Signs what is sent. Shown this one time.
+	Secret string `json:"secret"`
 }
 
 // Notification is a part of the API.
@@ -3035,7 +2170,270 @@ type Notification struct {
 	// What the event says, as in docs/events.md.
 	Data map[string]any `json:"data"`
 	// The job; null for events of no job.
-	Links *KeyLinks `json:"links"`
+	Links *AccountLinks `json:"links"`
+}
+
+// OwnerRequest is a part of the API.
+type OwnerRequest struct {
+	// Known to you only.
+	ID                     string    `json:"id"`
+	Host                   string    `json:"host"`
+	Want                   string    `json:"want"`
+	SecondsBetweenRequests *int64    `json:"secondsBetweenRequests"`
+	State                  string    `json:"state"`
+	CreatedAt              time.Time `json:"createdAt"`
+	// A request that is not proved by then is forgotten.
+	ExpiresAt time.Time  `json:"expiresAt"`
+	ProvedAt  *time.Time `json:"provedAt"`
+	ProvedBy  *string    `json:"provedBy"`
+	// Publish one of the two, then call `check`.
+	Proof CheckedOwnerRequestProof `json:"proof"`
+	Links AccountLinks             `json:"links"`
+}
+
+// Page is a part of the API.
+type Page struct {
+	URL string `json:"url"`
+	// Exactly as it was submitted; `url` where the page was found on another one.
+	SourceURL *string `json:"sourceUrl,omitempty"`
+	// What the response turned out to be. Null for pages that an earlier version stored.
+	Outcome *string `json:"outcome,omitempty"`
+	// What decided the outcome; null for a page that is plainly ok.
+	Evidence *string `json:"evidence,omitempty"`
+	// Of the response, names in lower case; cookies are in `cookies`.
+	Headers map[string]any `json:"headers,omitempty"`
+	// Cookies that the response set.
+	Cookies []SetCookie `json:"cookies,omitempty"`
+	// URLs that answered with a redirect, in the order they were followed; `finalUrl` is where they led.
+	Redirects []AttemptRedirects `json:"redirects,omitempty"`
+	// Where redirects led.
+	FinalURL    string    `json:"finalUrl"`
+	StatusCode  *int64    `json:"statusCode"`
+	ContentType *string   `json:"contentType"`
+	FetchedAt   time.Time `json:"fetchedAt"`
+	Depth       int64     `json:"depth"`
+	Bytes       int64     `json:"bytes"`
+	// SHA-256 of the body.
+	ContentHash *string `json:"contentHash"`
+	Title       *string `json:"title"`
+	// The URL whose page this one repeats: by rel=canonical, or because an earlier page of the job has the same body.
+	DuplicateOf *string `json:"duplicateOf"`
+	// With `maxAge`: whether a stored page answered, without a request.
+	Cache *PageCache `json:"cache,omitempty"`
+	// With `ifModified`: the host said that the page has not changed; the body is that of the crawl before.
+	NotModified *bool         `json:"notModified,omitempty"`
+	Metadata    *PageMetadata `json:"metadata,omitempty"`
+	Links       []PageLinks   `json:"links,omitempty"`
+	HTML        *string       `json:"html,omitempty"`
+	// The body as the server sent it, decoded; of a page that was rendered, before any script ran.
+	RawHTML *string `json:"rawHtml,omitempty"`
+	// Of the main content.
+	Text *string `json:"text,omitempty"`
+	// The main content as Markdown (GFM).
+	Markdown *string      `json:"markdown,omitempty"`
+	Content  *PageContent `json:"content,omitempty"`
+	// Structured data of every kind in one view that says where each value is from.
+	Structured any `json:"structured,omitempty"`
+	// What `extract` found: fields of the type, and of the rules. Null when `auto` found no type.
+	Extracted map[string]any `json:"extracted,omitempty"`
+	// The type that was read.
+	ExtractedType *string `json:"extractedType,omitempty"`
+	// How likely the page is of that type, from 0 to 1; `auto` chooses none below 0.3.
+	ExtractedProbability *float64 `json:"extractedProbability,omitempty"`
+	// Where each field is from.
+	ExtractedBy map[string]ValueOrigin `json:"extractedBy,omitempty"`
+	// Fields that are missing, not what they should be, or not what the schema allows; with a code, what a plug-in threw.
+	ExtractProblems []PageExtractProblems `json:"extractProblems,omitempty"`
+	// The call of a language model for this page, and what it has cost.
+	LLM *PageLlm `json:"llm,omitempty"`
+	// Content that is not in the results, because it lies beyond a limit or could not be read.
+	Warnings []ExportError `json:"warnings,omitempty"`
+	// Of a PDF whose text was asked for: how many of its pages were read.
+	PDFPages   *PagePdfPages `json:"pdfPages,omitempty"`
+	Screenshot *Artifact     `json:"screenshot,omitempty"`
+	PDF        *Artifact     `json:"pdf,omitempty"`
+	// What the page’s scripts asked for; null when none ran.
+	XHR []RecordedXhr `json:"xhr,omitempty"`
+	// One entry per action that ran to its end.
+	Actions []ActionResult `json:"actions,omitempty"`
+	// Only for pages rendered in a browser.
+	ConsoleErrors []string `json:"consoleErrors,omitempty"`
+	// Parts that were deleted because their time was over; formats made of them are null, and artifacts answer 410.
+	Expired []string `json:"expired,omitempty"`
+	// Parts that were asked for and are gone although nothing has deleted them: a disk or an object store has lost them. Formats made of them are null.
+	Lost []string `json:"lost,omitempty"`
+	// Why the page is not usable although a response arrived. The other fields describe that response.
+	Error *PageError `json:"error,omitempty"`
+}
+
+// PageCache: With `maxAge`: whether a stored page answered, without a request.
+type PageCache struct {
+	Hit bool `json:"hit"`
+	// When the page was fetched that answered.
+	StoredAt *time.Time `json:"storedAt"`
+}
+
+// PageLinks is a part of the API.
+type PageLinks struct {
+	URL  string `json:"url"`
+	Text string `json:"text"`
+	Rel  string `json:"rel"`
+	From string `json:"from"`
+}
+
+// PageExtractProblems is a part of the API.
+type PageExtractProblems struct {
+	Path    string  `json:"path"`
+	Message string  `json:"message"`
+	Code    *string `json:"code,omitempty"`
+}
+
+// PageLlm: The call of a language model for this page, and what it has cost.
+type PageLlm struct {
+	Model            string `json:"model"`
+	PromptTokens     int64  `json:"promptTokens"`
+	CompletionTokens int64  `json:"completionTokens"`
+	// The server did not count: the numbers are estimates.
+	IsEstimated bool `json:"isEstimated"`
+	// The answer was known already, and cost nothing.
+	IsCached bool `json:"isCached"`
+}
+
+// PagePdfPages: Of a PDF whose text was asked for: how many of its pages were read.
+type PagePdfPages struct {
+	Read  int64 `json:"read"`
+	Total int64 `json:"total"`
+}
+
+// PageError: Why the page is not usable although a response arrived. The other fields describe that response.
+type PageError struct {
+	Code    string            `json:"code"`
+	Message string            `json:"message"`
+	Details *PageErrorDetails `json:"details,omitempty"`
+}
+
+// PageErrorDetails is a part of the API.
+type PageErrorDetails struct {
+	// Where on the page, as in `actions.2 click #buy`.
+	Step *string `json:"step,omitempty"`
+	// The page at the moment when the step failed.
+	Screenshot *Artifact `json:"screenshot,omitempty"`
+	// Its HTML at that moment.
+	HTML *Artifact `json:"html,omitempty"`
+}
+
+// PageContent: The main content of the page.
+type PageContent struct {
+	// Null for documents other than web pages.
+	HTML           *string `json:"html"`
+	Text           string  `json:"text"`
+	Title          *string `json:"title"`
+	Author         *string `json:"author"`
+	PublishedAt    *string `json:"publishedAt"`
+	ModifiedAt     *string `json:"modifiedAt"`
+	SiteName       *string `json:"siteName"`
+	Language       *string `json:"language"`
+	Excerpt        *string `json:"excerpt"`
+	WordCount      int64   `json:"wordCount"`
+	ReadingMinutes int64   `json:"readingMinutes"`
+	// What kind of page it looks like; of other bodies, what they are.
+	PageType *string `json:"pageType"`
+}
+
+// PageMetadata is a part of the API.
+type PageMetadata struct {
+	Title       *string                `json:"title"`
+	Description *string                `json:"description"`
+	Language    *string                `json:"language"`
+	Canonical   *string                `json:"canonical"`
+	Robots      *string                `json:"robots"`
+	Charset     *string                `json:"charset"`
+	Headings    []PageMetadataHeadings `json:"headings"`
+	Meta        map[string]string      `json:"meta"`
+	OpenGraph   map[string]any         `json:"openGraph"`
+	Twitter     map[string]string      `json:"twitter"`
+	Hreflang    []PageMetadataHreflang `json:"hreflang"`
+	JSONLd      []any                  `json:"jsonLd"`
+	Microdata   []any                  `json:"microdata"`
+	Rdfa        []any                  `json:"rdfa"`
+	Feeds       []PageMetadataFeeds    `json:"feeds"`
+	Pagination  PageMetadataPagination `json:"pagination"`
+	Images      []PageMetadataImages   `json:"images"`
+}
+
+// PageMetadataHeadings is a part of the API.
+type PageMetadataHeadings struct {
+	Level int64  `json:"level"`
+	Text  string `json:"text"`
+}
+
+// PageMetadataHreflang is a part of the API.
+type PageMetadataHreflang struct {
+	Lang string `json:"lang"`
+	URL  string `json:"url"`
+}
+
+// PageMetadataFeeds is a part of the API.
+type PageMetadataFeeds struct {
+	URL   string `json:"url"`
+	Type  string `json:"type"`
+	Title string `json:"title"`
+}
+
+// PageMetadataPagination is a part of the API.
+type PageMetadataPagination struct {
+	Next *string `json:"next"`
+	Prev *string `json:"prev"`
+}
+
+// PageMetadataImages is a part of the API.
+type PageMetadataImages struct {
+	URL string `json:"url"`
+	Alt string `json:"alt"`
+}
+
+// PageProxy is a part of the API.
+type PageProxy struct {
+	// Kind of proxy, from cheap to trusted.
+	Tier *string `json:"tier,omitempty"`
+	// Where the proxy is to be, `de` for Germany.
+	Country *string `json:"country,omitempty"`
+	// The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
+	MaxTier *string `json:"maxTier,omitempty"`
+	// A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again.
+	URL *string `json:"url,omitempty"`
+	// Several proxies of your own, which are used in turn.
+	URLs []string `json:"urls,omitempty"`
+}
+
+// PageScreenshot is a part of the API.
+type PageScreenshot struct {
+	// The whole page instead of what a window shows.
+	FullPage *bool `json:"fullPage,omitempty"`
+	// Only the first element that matches.
+	Selector *string `json:"selector,omitempty"`
+	// png unless given.
+	Format *string `json:"format,omitempty"`
+	// Of a jpeg.
+	Quality *int64 `json:"quality,omitempty"`
+}
+
+// PageScroll is a part of the API.
+type PageScroll struct {
+	// Screens to go at most; 20 unless given.
+	MaxSteps *int64 `json:"maxSteps,omitempty"`
+	// Pause after each; 150 unless given.
+	PauseMs *int64 `json:"pauseMs,omitempty"`
+}
+
+// PageWait is a part of the API.
+type PageWait struct {
+	// Until an element matches.
+	Selector *string `json:"selector,omitempty"`
+	// So long, after everything else that is waited for.
+	Ms *int64 `json:"ms,omitempty"`
+	// How far the page must have loaded.
+	Until *string `json:"until,omitempty"`
 }
 
 // Proxies is a part of the API.
@@ -3106,6 +2504,35 @@ type ProxiesTiers struct {
 	P50Ms *float64 `json:"p50Ms"`
 }
 
+// QueryRequest is the body of a request.
+type QueryRequest struct {
+	// What the rows are: pages, links, records, snapshots.
+	From *string `json:"from,omitempty"`
+	// Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has.
+	Select []any `json:"select,omitempty"`
+	// `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep.
+	Where map[string]any `json:"where,omitempty"`
+	// One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows.
+	Group []any `json:"group,omitempty"`
+	// Names of fields or columns; `-bytes` is from the largest down. Nulls come last.
+	Order []string `json:"order,omitempty"`
+	// Rows at most: 100 when left out, up to 1000, of groups 10000. Of SQL up to 100000.
+	Limit *int64 `json:"limit,omitempty"`
+	// `nextCursor` of the answer before, with the same query; not for groups.
+	Cursor *string `json:"cursor,omitempty"`
+	// One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
+	SQL       *string `json:"sql,omitempty"`
+	TimeoutMs *int64  `json:"timeoutMs,omitempty"`
+	// Only files of these hosts are read; with the port where it is not the default.
+	Domains []string `json:"domains,omitempty"`
+	// Only files of this day (UTC) and later are read.
+	Since *string `json:"since,omitempty"`
+	// Only files of this day (UTC) and earlier are read.
+	Until *string `json:"until,omitempty"`
+}
+
+func (QueryRequest) isRequest() {}
+
 // QueryResult is a part of the API.
 type QueryResult struct {
 	Columns []QueryResultColumns `json:"columns"`
@@ -3123,6 +2550,56 @@ type QueryResultColumns struct {
 	// text, number, time, boolean or json; of SQL, the type in DuckDB.
 	Type string `json:"type"`
 }
+
+// RecordedXhr is a part of the API.
+type RecordedXhr struct {
+	URL         string  `json:"url"`
+	Method      string  `json:"method"`
+	StatusCode  int64   `json:"statusCode"`
+	ContentType *string `json:"contentType"`
+	// The answer was too large to be kept.
+	IsTooLarge bool `json:"isTooLarge"`
+	// The answer, when it is short and text.
+	Text *string `json:"text,omitempty"`
+	// Any other answer.
+	Body *Artifact `json:"body,omitempty"`
+}
+
+// ReextractRequest is the body of a request.
+type ReextractRequest struct {
+	// Formats to extract; screenshots, PDFs and XHR require a fetch.
+	Formats []string `json:"formats,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
+}
+
+func (ReextractRequest) isRequest() {}
+
+// ResumeJobRequest is the body of a request.
+type ResumeJobRequest struct {
+	// New page budget of the whole job.
+	MaxPages *int64 `json:"maxPages,omitempty"`
+	// New byte budget of the whole job.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+	// Time the job gets from now on.
+	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
+	// New budget of browser time of the whole job.
+	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
+	// New budget of bytes through proxies of the whole job.
+	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
+	// New budget of credits of the whole job.
+	MaxCredits *float64 `json:"maxCredits,omitempty"`
+}
+
+func (ResumeJobRequest) isRequest() {}
 
 // Retention is a part of the API.
 type Retention struct {
@@ -3170,6 +2647,535 @@ type RobotsTest struct {
 	Policy string `json:"policy"`
 }
 
+// RotateKeyRequest is the body of a request.
+type RotateKeyRequest struct {
+	// Another account, for the operator; left out: the account of the key.
+	Account *string `json:"account,omitempty"`
+	// How long the secret of now goes on.
+	OverlapSeconds *int64 `json:"overlapSeconds,omitempty"`
+}
+
+func (RotateKeyRequest) isRequest() {}
+
+// RotateWebhookSecretRequest is the body of a request.
+type RotateWebhookSecretRequest struct {
+	// The new secret; made unless given.
+	Secret *string `json:"secret,omitempty"`
+	// Hours for which messages are signed with the former secret as well.
+	OverlapHours *int64 `json:"overlapHours,omitempty"`
+}
+
+func (RotateWebhookSecretRequest) isRequest() {}
+
+// Schedule is a part of the API.
+type Schedule struct {
+	ID          string                      `json:"id"`
+	Name        string                      `json:"name"`
+	Cron        *string                     `json:"cron"`
+	EveryMs     *int64                      `json:"everyMs"`
+	TimeZone    string                      `json:"timeZone"`
+	ActiveHours *MonitorScheduleActiveHours `json:"activeHours"`
+	JitterMs    int64                       `json:"jitterMs"`
+	Overlap     string                      `json:"overlap"`
+	CatchUp     string                      `json:"catchUp"`
+	// What each run starts, with all defaults; secrets are hidden.
+	Job    ScheduleJob `json:"job"`
+	Status string      `json:"status"`
+	// The next tick with its jitter; null while it is paused.
+	NextRunAt *time.Time    `json:"nextRunAt"`
+	CreatedAt time.Time     `json:"createdAt"`
+	UpdatedAt time.Time     `json:"updatedAt"`
+	Links     ScheduleLinks `json:"links"`
+}
+
+// ScheduleJob: What each run starts, with all defaults; secrets are hidden.
+type ScheduleJob struct {
+	Kind string `json:"kind"`
+}
+
+// ScheduleLinks is a part of the API.
+type ScheduleLinks struct {
+	Self string `json:"self"`
+	Runs string `json:"runs"`
+	Next string `json:"next"`
+	Jobs string `json:"jobs"`
+}
+
+// SchedulePreviewRequest is the body of a request.
+type SchedulePreviewRequest struct {
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
+}
+
+func (SchedulePreviewRequest) isRequest() {}
+
+// ScheduleRequest is the body of a request.
+type ScheduleRequest struct {
+	// For people.
+	Name string `json:"name"`
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
+	Job any `json:"job"`
+	// Runs begin up to this much later, each tick always by the same part; never after the next tick.
+	JitterMs *int64 `json:"jitterMs,omitempty"`
+	// What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
+	Overlap *string `json:"overlap,omitempty"`
+	// After a time without schedulers: one run for all that were missed, or none.
+	CatchUp *string `json:"catchUp,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
+}
+
+func (ScheduleRequest) isRequest() {}
+
+// ScheduleRun is a part of the API.
+type ScheduleRun struct {
+	ID         string `json:"id"`
+	ScheduleID string `json:"scheduleId"`
+	Trigger    string `json:"trigger"`
+	// The tick; of a run that was asked for, when; of missed ticks, the first.
+	At time.Time `json:"at"`
+	// It ran later than it should have, after a time without schedulers.
+	IsLate bool `json:"isLate"`
+	// pending: decided within a second. waiting: begins when the job before has ended. started: has a job. skipped, refused, missed: got none, for `reason`.
+	Status string  `json:"status"`
+	Reason *string `json:"reason"`
+	// Only of a run that has started.
+	JobID *string `json:"jobId"`
+	// How its job stands or has ended; null when there is none, or none any more.
+	JobStatus *string `json:"jobStatus"`
+	// Of missed ticks: the last, and how many.
+	Missed    *ScheduleRunMissed `json:"missed"`
+	CreatedAt time.Time          `json:"createdAt"`
+	// When it was decided.
+	SettledAt *time.Time       `json:"settledAt"`
+	Links     ScheduleRunLinks `json:"links"`
+}
+
+// ScheduleRunMissed is a part of the API.
+type ScheduleRunMissed struct {
+	LastAt time.Time `json:"lastAt"`
+	// 1000 stands for that many or more.
+	Count int64 `json:"count"`
+}
+
+// ScheduleRunLinks is a part of the API.
+type ScheduleRunLinks struct {
+	Self string  `json:"self"`
+	Job  *string `json:"job"`
+}
+
+// ScheduleUpdate is the body of a request.
+type ScheduleUpdate struct {
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
+	Job      any     `json:"job,omitempty"`
+	JitterMs *int64  `json:"jitterMs,omitempty"`
+	Overlap  *string `json:"overlap,omitempty"`
+	CatchUp  *string `json:"catchUp,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
+}
+
+func (ScheduleUpdate) isRequest() {}
+
+// ScheduledBatch is a part of the API.
+type ScheduledBatch struct {
+	// The pages to fetch; a URL given twice is fetched once.
+	URLs []string `json:"urls"`
+	// Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
+	IgnoreInvalidURLs *bool `json:"ignoreInvalidUrls,omitempty"`
+	// How each page is fetched.
+	Options *BatchPageOptions `json:"options,omitempty"`
+	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
+	// Bytes the job may download before it stops; null: no limit.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+	// Time after which the job stops; null: no limit.
+	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
+	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
+	// Bytes the job may download through proxies before it stops; null: no limit.
+	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
+	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+	MaxCredits *float64 `json:"maxCredits,omitempty"`
+	// Most fetches of this job at once, over all hosts; null: no limit of its own.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []BatchRequestExports `json:"exports,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+	Kind    string      `json:"kind"`
+}
+
+// ScheduledCrawl is a part of the API.
+type ScheduledCrawl struct {
+	// Where the crawl starts.
+	URLs []string `json:"urls,omitempty"`
+	// Sitemaps to start from.
+	SitemapURLs []string `json:"sitemapUrls,omitempty"`
+	// Pages to fetch at most; null: no limit.
+	MaxPages *int64 `json:"maxPages,omitempty"`
+	// Links to follow from a seed at most; null: no limit.
+	MaxDepth *int64 `json:"maxDepth,omitempty"`
+	// Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
+	AllowedDomains []string `json:"allowedDomains,omitempty"`
+	// Follow links to subdomains of the allowed hosts.
+	AllowSubdomains *bool `json:"allowSubdomains,omitempty"`
+	// Follow links to any host.
+	AllowExternal *bool `json:"allowExternal,omitempty"`
+	// Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Include []string `json:"include,omitempty"`
+	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+	Exclude []string `json:"exclude,omitempty"`
+	// Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+	IgnoreQueryParameters []string `json:"ignoreQueryParameters,omitempty"`
+	// Treat URLs that differ after `#` as different pages.
+	KeepFragment *bool `json:"keepFragment,omitempty"`
+	// Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+	Sitemap *string `json:"sitemap,omitempty"`
+	// Do not follow links marked nofollow.
+	ObeyNofollow *bool `json:"obeyNofollow,omitempty"`
+	// Do not keep pages marked noindex.
+	ObeyNoindex *bool `json:"obeyNoindex,omitempty"`
+	// Treat rel=canonical as the same page.
+	FollowCanonical *bool `json:"followCanonical,omitempty"`
+	// Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
+	AvoidQueryTraps *bool `json:"avoidQueryTraps,omitempty"`
+	// Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
+	IfModified *bool `json:"ifModified,omitempty"`
+	// What becomes of pages whose URL matches; the first route that fits decides.
+	Routes []CrawlRoute `json:"routes,omitempty"`
+	// Bytes the job may download before it stops; null: no limit.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+	// Time after which the job stops; null: no limit.
+	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
+	// Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
+	// Bytes the job may download through proxies before it stops; null: no limit.
+	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
+	// Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+	MaxCredits *float64 `json:"maxCredits,omitempty"`
+	// Most fetches of this job at once, over all hosts; null: no limit of its own.
+	Concurrency *int64 `json:"concurrency,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []BatchRequestExports `json:"exports,omitempty"`
+	// Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
+	MaxLoginWalls *int64 `json:"maxLoginWalls,omitempty"`
+	// How each page is fetched.
+	Options *CrawlPageOptions `json:"options,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+	Kind    string      `json:"kind"`
+}
+
+// ScheduledScrape is a part of the API.
+type ScheduledScrape struct {
+	// The page to fetch.
+	URL string `json:"url"`
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Formats that are kept of each page and returned.
+	Formats []string `json:"formats,omitempty"`
+	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+	Inline *bool `json:"inline,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+	// HTTP method.
+	Method *string `json:"method,omitempty"`
+	// Request body; needs `method: "POST"`.
+	Body *string `json:"body,omitempty"`
+	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+	MaxAge any `json:"maxAge,omitempty"`
+	// Whether the page that is fetched may answer later requests with `maxAge`.
+	Reuse *bool `json:"reuse,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []BatchRequestExports `json:"exports,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Answer 202 with the job at once instead of waiting for the result.
+	Async *bool `json:"async,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+	Kind    string      `json:"kind"`
+}
+
+// Scrape is a part of the API.
+type Scrape struct {
+	// The job that fetched it.
+	ID  string `json:"id"`
+	URL string `json:"url"`
+	// Exactly as it was submitted; `url` where the page was found on another one.
+	SourceURL *string `json:"sourceUrl,omitempty"`
+	// What the response turned out to be. Null for pages that an earlier version stored.
+	Outcome *string `json:"outcome,omitempty"`
+	// What decided the outcome; null for a page that is plainly ok.
+	Evidence *string `json:"evidence,omitempty"`
+	// Of the response, names in lower case; cookies are in `cookies`.
+	Headers map[string]any `json:"headers,omitempty"`
+	// Cookies that the response set.
+	Cookies []SetCookie `json:"cookies,omitempty"`
+	// URLs that answered with a redirect, in the order they were followed; `finalUrl` is where they led.
+	Redirects []AttemptRedirects `json:"redirects,omitempty"`
+	// Where redirects led.
+	FinalURL    string    `json:"finalUrl"`
+	StatusCode  *int64    `json:"statusCode"`
+	ContentType *string   `json:"contentType"`
+	FetchedAt   time.Time `json:"fetchedAt"`
+	Depth       int64     `json:"depth"`
+	Bytes       int64     `json:"bytes"`
+	// SHA-256 of the body.
+	ContentHash *string `json:"contentHash"`
+	Title       *string `json:"title"`
+	// The URL whose page this one repeats: by rel=canonical, or because an earlier page of the job has the same body.
+	DuplicateOf *string `json:"duplicateOf"`
+	// With `maxAge`: whether a stored page answered, without a request.
+	Cache *PageCache `json:"cache,omitempty"`
+	// With `ifModified`: the host said that the page has not changed; the body is that of the crawl before.
+	NotModified *bool         `json:"notModified,omitempty"`
+	Metadata    *PageMetadata `json:"metadata,omitempty"`
+	Links       []PageLinks   `json:"links,omitempty"`
+	HTML        *string       `json:"html,omitempty"`
+	// The body as the server sent it, decoded; of a page that was rendered, before any script ran.
+	RawHTML *string `json:"rawHtml,omitempty"`
+	// Of the main content.
+	Text *string `json:"text,omitempty"`
+	// The main content as Markdown (GFM).
+	Markdown *string      `json:"markdown,omitempty"`
+	Content  *PageContent `json:"content,omitempty"`
+	// Structured data of every kind in one view that says where each value is from.
+	Structured any `json:"structured,omitempty"`
+	// What `extract` found: fields of the type, and of the rules. Null when `auto` found no type.
+	Extracted map[string]any `json:"extracted,omitempty"`
+	// The type that was read.
+	ExtractedType *string `json:"extractedType,omitempty"`
+	// How likely the page is of that type, from 0 to 1; `auto` chooses none below 0.3.
+	ExtractedProbability *float64 `json:"extractedProbability,omitempty"`
+	// Where each field is from.
+	ExtractedBy map[string]ValueOrigin `json:"extractedBy,omitempty"`
+	// Fields that are missing, not what they should be, or not what the schema allows; with a code, what a plug-in threw.
+	ExtractProblems []PageExtractProblems `json:"extractProblems,omitempty"`
+	// The call of a language model for this page, and what it has cost.
+	LLM *PageLlm `json:"llm,omitempty"`
+	// Content that is not in the results, because it lies beyond a limit or could not be read.
+	Warnings []ExportError `json:"warnings,omitempty"`
+	// Of a PDF whose text was asked for: how many of its pages were read.
+	PDFPages   *PagePdfPages `json:"pdfPages,omitempty"`
+	Screenshot *Artifact     `json:"screenshot,omitempty"`
+	PDF        *Artifact     `json:"pdf,omitempty"`
+	// What the page’s scripts asked for; null when none ran.
+	XHR []RecordedXhr `json:"xhr,omitempty"`
+	// One entry per action that ran to its end.
+	Actions []ActionResult `json:"actions,omitempty"`
+	// Only for pages rendered in a browser.
+	ConsoleErrors []string `json:"consoleErrors,omitempty"`
+	// Parts that were deleted because their time was over; formats made of them are null, and artifacts answer 410.
+	Expired []string `json:"expired,omitempty"`
+	// Parts that were asked for and are gone although nothing has deleted them: a disk or an object store has lost them. Formats made of them are null.
+	Lost []string `json:"lost,omitempty"`
+	// Why the page is not usable although a response arrived. The other fields describe that response.
+	Error *PageError  `json:"error,omitempty"`
+	Trace ScrapeTrace `json:"trace"`
+}
+
+// ScrapeTrace is a part of the API.
+type ScrapeTrace struct {
+	Decision string    `json:"decision"`
+	Rule     *string   `json:"rule"`
+	Attempts []Attempt `json:"attempts"`
+	// What the attempts cost together.
+	Credits float64            `json:"credits"`
+	Timings ScrapeTraceTimings `json:"timings"`
+}
+
+// ScrapeTraceTimings is a part of the API.
+type ScrapeTraceTimings struct {
+	TotalMs float64 `json:"totalMs"`
+	FetchMs float64 `json:"fetchMs"`
+}
+
+// ScrapeRequest is the body of a request.
+type ScrapeRequest struct {
+	// The page to fetch.
+	URL string `json:"url"`
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Formats that are kept of each page and returned.
+	Formats []string `json:"formats,omitempty"`
+	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+	Inline *bool `json:"inline,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+	Extract *ExtractOptions `json:"extract,omitempty"`
+	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
+	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+	IncludeTags []string `json:"includeTags,omitempty"`
+	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+	ExcludeTags []string `json:"excludeTags,omitempty"`
+	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+	// HTTP method.
+	Method *string `json:"method,omitempty"`
+	// Request body; needs `method: "POST"`.
+	Body *string `json:"body,omitempty"`
+	// A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+	MaxAge any `json:"maxAge,omitempty"`
+	// Whether the page that is fetched may answer later requests with `maxAge`.
+	Reuse *bool `json:"reuse,omitempty"`
+	// Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+	Snapshots *bool `json:"snapshots,omitempty"`
+	// Make the pages of the job findable by `GET /v1/search`.
+	Search *bool `json:"search,omitempty"`
+	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+	Lake *bool `json:"lake,omitempty"`
+	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+	Exports []BatchRequestExports `json:"exports,omitempty"`
+	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+	Retention *JobRetention `json:"retention,omitempty"`
+	// Answer 202 with the job at once instead of waiting for the result.
+	Async *bool `json:"async,omitempty"`
+	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
+	Webhook *JobWebhook `json:"webhook,omitempty"`
+}
+
+func (ScrapeRequest) isRequest() {}
+
 // SearchHit is a part of the API.
 type SearchHit struct {
 	URL string `json:"url"`
@@ -3191,24 +3197,275 @@ type SearchHitTitle struct {
 	Marks [][]int64 `json:"marks"`
 }
 
-// SnapshotDiff is a part of the API.
-type SnapshotDiff struct {
-	Mode string `json:"mode"`
-	// False exactly when the diff is empty.
-	IsChanged bool `json:"isChanged"`
-	// By `mode`; see docs/diff.md.
-	Diff   any                `json:"diff"`
-	Before SnapshotDiffBefore `json:"before"`
-	After  SnapshotDiffBefore `json:"after"`
-	Links  KeyLinks           `json:"links"`
+// Session is a part of the API.
+type Session struct {
+	Name string `json:"name"`
+	// It has ended and is of no more use; its name is free once it is deleted.
+	IsExpired bool `json:"isExpired"`
+	// The name of what it logs in with.
+	Credentials *string `json:"credentials"`
+	// Which way out was asked for.
+	Proxy        *SessionProxy `json:"proxy"`
+	Identity     *string       `json:"identity"`
+	RequestCount int64         `json:"requestCount"`
+	CreatedAt    time.Time     `json:"createdAt"`
+	LastUsedAt   *time.Time    `json:"lastUsedAt"`
+	ExpiresAt    time.Time     `json:"expiresAt"`
+	Links        AccountLinks  `json:"links"`
 }
 
-// SnapshotDiffBefore is a part of the API.
-type SnapshotDiffBefore struct {
-	ID          string  `json:"id"`
-	URL         string  `json:"url"`
-	FirstSeenAt string  `json:"firstSeenAt"`
-	Title       *string `json:"title"`
+// SessionProxy is a part of the API.
+type SessionProxy struct {
+	Tier    *string `json:"tier"`
+	Country *string `json:"country"`
+}
+
+// SessionDetail is a part of the API.
+type SessionDetail struct {
+	Name string `json:"name"`
+	// It has ended and is of no more use; its name is free once it is deleted.
+	IsExpired bool `json:"isExpired"`
+	// The name of what it logs in with.
+	Credentials *string `json:"credentials"`
+	// Which way out was asked for.
+	Proxy        *SessionProxy `json:"proxy"`
+	Identity     *string       `json:"identity"`
+	RequestCount int64         `json:"requestCount"`
+	CreatedAt    time.Time     `json:"createdAt"`
+	LastUsedAt   *time.Time    `json:"lastUsedAt"`
+	ExpiresAt    time.Time     `json:"expiresAt"`
+	Links        AccountLinks  `json:"links"`
+	// The proxy that it keeps; null before it had one.
+	UsedProxy *SessionDetailUsedProxy `json:"usedProxy"`
+	// Whose browser it says it is; null before it had to be one.
+	UserAgent *string `json:"userAgent"`
+	// Without their values.
+	Cookies []SessionDetailCookies `json:"cookies"`
+	Storage []SessionDetailStorage `json:"storage"`
+	// What did not fit in and was left out, the longest unchanged first.
+	Dropped SessionDetailDropped `json:"dropped"`
+}
+
+// SessionDetailUsedProxy is a part of the API.
+type SessionDetailUsedProxy struct {
+	ID      string  `json:"id"`
+	Tier    string  `json:"tier"`
+	Country *string `json:"country"`
+}
+
+// SessionDetailCookies is a part of the API.
+type SessionDetailCookies struct {
+	Name   string `json:"name"`
+	Domain string `json:"domain"`
+}
+
+// SessionDetailStorage is a part of the API.
+type SessionDetailStorage struct {
+	Origin string `json:"origin"`
+	Items  int64  `json:"items"`
+}
+
+// SessionDetailDropped: What did not fit in and was left out, the longest unchanged first.
+type SessionDetailDropped struct {
+	Cookies int64 `json:"cookies"`
+	Origins int64 `json:"origins"`
+}
+
+// SessionRequest is the body of a request.
+type SessionRequest struct {
+	// Left out: a name is made up.
+	Name *string `json:"name,omitempty"`
+	// The name of what to log in with.
+	Credentials *string `json:"credentials,omitempty"`
+	// Which way out its requests take; it keeps one proxy for as long as that works.
+	Proxy *SessionRequestProxy `json:"proxy,omitempty"`
+	// `browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.
+	Identity *string `json:"identity,omitempty"`
+	// When it ends; null: as the settings say, a day unless told.
+	ExpiresInHours *int64 `json:"expiresInHours,omitempty"`
+}
+
+func (SessionRequest) isRequest() {}
+
+// SessionRequestProxy is a part of the API.
+type SessionRequestProxy struct {
+	Tier    *string `json:"tier,omitempty"`
+	Country *string `json:"country,omitempty"`
+}
+
+// SetCookie: A cookie that the response set, with its attributes as the site stated them.
+type SetCookie struct {
+	Name string `json:"name"`
+	// `[hidden]` where the page may have been fetched with stored credentials.
+	Value  string  `json:"value"`
+	Domain *string `json:"domain"`
+	Path   *string `json:"path"`
+	// Null: until the browser is closed.
+	ExpiresAt  *time.Time `json:"expiresAt"`
+	IsSecure   bool       `json:"isSecure"`
+	IsHttpOnly bool       `json:"isHttpOnly"`
+	SameSite   *string    `json:"sameSite"`
+}
+
+// SetRetentionOfAccountRequest is the body of a request.
+type SetRetentionOfAccountRequest struct {
+	// How long bodies are kept as they were fetched; null: as the account and the installation say.
+	Bodies any `json:"bodies,omitempty"`
+	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+	Artifacts any `json:"artifacts,omitempty"`
+	// How long is kept what was read out of pages; null: as the account and the installation say.
+	Records any `json:"records,omitempty"`
+	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+	Ledger any `json:"ledger,omitempty"`
+	// How long an ended job is kept at all; null: as the account and the installation say.
+	Jobs any `json:"jobs,omitempty"`
+	// How long exports are kept after they were written; null: as the account and the installation say.
+	Exports any `json:"exports,omitempty"`
+	// How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+	Snapshots any `json:"snapshots,omitempty"`
+	// Ended jobs that are kept, the newest; null: all.
+	MaxJobs *int64 `json:"maxJobs,omitempty"`
+	// Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+}
+
+func (SetRetentionOfAccountRequest) isRequest() {}
+
+// SetRetentionRequest is the body of a request.
+type SetRetentionRequest struct {
+	// How long bodies are kept as they were fetched; null: as the account and the installation say.
+	Bodies any `json:"bodies,omitempty"`
+	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+	Artifacts any `json:"artifacts,omitempty"`
+	// How long is kept what was read out of pages; null: as the account and the installation say.
+	Records any `json:"records,omitempty"`
+	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+	Ledger any `json:"ledger,omitempty"`
+	// How long an ended job is kept at all; null: as the account and the installation say.
+	Jobs any `json:"jobs,omitempty"`
+	// How long exports are kept after they were written; null: as the account and the installation say.
+	Exports any `json:"exports,omitempty"`
+	// How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+	Snapshots any `json:"snapshots,omitempty"`
+	// Ended jobs that are kept, the newest; null: all.
+	MaxJobs *int64 `json:"maxJobs,omitempty"`
+	// Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+}
+
+func (SetRetentionRequest) isRequest() {}
+
+// Setting is a part of the API.
+type Setting struct {
+	Name     string `json:"name"`
+	Variable string `json:"variable"`
+	// Secrets are hidden, and of URLs all but scheme and host. Null: not set.
+	Value       any    `json:"value"`
+	Default     any    `json:"default"`
+	Source      string `json:"source"`
+	Description string `json:"description"`
+}
+
+// Sighting is a part of the API.
+type Sighting struct {
+	SnapshotID string `json:"snapshotId"`
+	URL        string `json:"url"`
+	Hash       string `json:"hash"`
+	JobID      string `json:"jobId"`
+	// ISO 8601.
+	SeenAt string        `json:"seenAt"`
+	Links  SightingLinks `json:"links"`
+}
+
+// SightingLinks is a part of the API.
+type SightingLinks struct {
+	Snapshot string `json:"snapshot"`
+}
+
+// SiteChange is a part of the API.
+type SiteChange struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+	// Of a page that has moved: where it was.
+	PreviousURL *string `json:"previousUrl"`
+	PreviousAt  *string `json:"previousAt"`
+	CurrentAt   string  `json:"currentAt"`
+	// Names of what changed: fields, `text`, `markdown`, selectors, `screenshot`.
+	Changed []string `json:"changed"`
+	// What proves that a page came or went, or why nothing is known about it.
+	Reason     *SiteChangeReason     `json:"reason"`
+	Previous   *SiteChangePrevious   `json:"previous"`
+	Current    *SiteChangePrevious   `json:"current"`
+	Comparison *SiteChangeComparison `json:"comparison"`
+}
+
+// SiteChangeReason is a part of the API.
+type SiteChangeReason struct {
+	Crawl   string `json:"crawl"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// SiteChangePrevious is a part of the API.
+type SiteChangePrevious struct {
+	// The number of the page in its job.
+	Page         string   `json:"page"`
+	FinalURL     string   `json:"finalUrl"`
+	StatusCode   *float64 `json:"statusCode"`
+	FetchedAt    string   `json:"fetchedAt"`
+	Title        *string  `json:"title"`
+	Price        *float64 `json:"price"`
+	Currency     *string  `json:"currency"`
+	Availability *string  `json:"availability"`
+}
+
+// SiteChangeComparison is a part of the API.
+type SiteChangeComparison struct {
+	IsChanged bool                         `json:"isChanged"`
+	Texts     []SiteChangeComparisonTexts  `json:"texts"`
+	Fields    []SiteChangeComparisonFields `json:"fields"`
+	// How the screenshots differ; null where they do not, or are not watched.
+	Picture any `json:"picture"`
+}
+
+// SiteChangeComparisonTexts is a part of the API.
+type SiteChangeComparisonTexts struct {
+	Name string                        `json:"name"`
+	Diff SiteChangeComparisonTextsDiff `json:"diff"`
+}
+
+// SiteChangeComparisonTextsDiff is a part of the API.
+type SiteChangeComparisonTextsDiff struct {
+	Segments     []SiteChangeComparisonTextsDiffSegments `json:"segments"`
+	AddedChars   float64                                 `json:"addedChars"`
+	RemovedChars float64                                 `json:"removedChars"`
+	// Changed characters of all, 0 to 1.
+	Share float64 `json:"share"`
+	// The texts differ in too many places to tell them apart.
+	IsCoarse bool `json:"isCoarse"`
+	// Segments were cut, because together they are too long.
+	IsTruncated bool `json:"isTruncated"`
+}
+
+// SiteChangeComparisonTextsDiffSegments is a part of the API.
+type SiteChangeComparisonTextsDiffSegments struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	// Characters of the segment, also where its text is cut.
+	Chars float64 `json:"chars"`
+}
+
+// SiteChangeComparisonFields is a part of the API.
+type SiteChangeComparisonFields struct {
+	Field      string   `json:"field"`
+	Kind       string   `json:"kind"`
+	Type       string   `json:"type"`
+	Before     any      `json:"before"`
+	After      any      `json:"after"`
+	Difference *float64 `json:"difference,omitempty"`
+	Share      *float64 `json:"share,omitempty"`
+	// JSON Patch (RFC 6902), between lists and objects.
+	Patch []any `json:"patch,omitempty"`
 }
 
 // Snapshot is a part of the API.
@@ -3243,8 +3500,8 @@ type Snapshot struct {
 	// The picture that was taken the first time.
 	Screenshot *SnapshotScreenshot `json:"screenshot"`
 	// The job that saw it first; it may be deleted.
-	JobID string   `json:"jobId"`
-	Links KeyLinks `json:"links"`
+	JobID string       `json:"jobId"`
+	Links AccountLinks `json:"links"`
 }
 
 // SnapshotScreenshot is a part of the API.
@@ -3252,22 +3509,6 @@ type SnapshotScreenshot struct {
 	URL         string `json:"url"`
 	ContentType string `json:"contentType"`
 	Bytes       int64  `json:"bytes"`
-}
-
-// Sighting is a part of the API.
-type Sighting struct {
-	SnapshotID string `json:"snapshotId"`
-	URL        string `json:"url"`
-	Hash       string `json:"hash"`
-	JobID      string `json:"jobId"`
-	// ISO 8601.
-	SeenAt string        `json:"seenAt"`
-	Links  SightingLinks `json:"links"`
-}
-
-// SightingLinks is a part of the API.
-type SightingLinks struct {
-	Snapshot string `json:"snapshot"`
 }
 
 // SnapshotContent is a part of the API.
@@ -3302,12 +3543,32 @@ type SnapshotContent struct {
 	// The picture that was taken the first time.
 	Screenshot *SnapshotScreenshot `json:"screenshot"`
 	// The job that saw it first; it may be deleted.
-	JobID    string   `json:"jobId"`
-	Links    KeyLinks `json:"links"`
-	Text     *string  `json:"text,omitempty"`
-	Markdown *string  `json:"markdown,omitempty"`
-	HTML     *string  `json:"html,omitempty"`
-	RawHTML  *string  `json:"rawHtml,omitempty"`
+	JobID    string       `json:"jobId"`
+	Links    AccountLinks `json:"links"`
+	Text     *string      `json:"text,omitempty"`
+	Markdown *string      `json:"markdown,omitempty"`
+	HTML     *string      `json:"html,omitempty"`
+	RawHTML  *string      `json:"rawHtml,omitempty"`
+}
+
+// SnapshotDiff is a part of the API.
+type SnapshotDiff struct {
+	Mode string `json:"mode"`
+	// False exactly when the diff is empty.
+	IsChanged bool `json:"isChanged"`
+	// By `mode`; see docs/diff.md.
+	Diff   any                `json:"diff"`
+	Before SnapshotDiffBefore `json:"before"`
+	After  SnapshotDiffBefore `json:"after"`
+	Links  AccountLinks       `json:"links"`
+}
+
+// SnapshotDiffBefore is a part of the API.
+type SnapshotDiffBefore struct {
+	ID          string  `json:"id"`
+	URL         string  `json:"url"`
+	FirstSeenAt string  `json:"firstSeenAt"`
+	Title       *string `json:"title"`
 }
 
 // System is a part of the API.
@@ -3417,34 +3678,36 @@ type SystemStorageEntries struct {
 	Bytes float64 `json:"bytes"`
 }
 
-// Setting is a part of the API.
-type Setting struct {
-	Name     string `json:"name"`
-	Variable string `json:"variable"`
-	// Secrets are hidden, and of URLs all but scheme and host. Null: not set.
-	Value       any    `json:"value"`
-	Default     any    `json:"default"`
-	Source      string `json:"source"`
-	Description string `json:"description"`
+// TestRobotsRequest is the body of a request.
+type TestRobotsRequest struct {
+	// A URL of the host, or a path on it over https.
+	URL string `json:"url"`
+	// The product token that the groups of the file are searched for.
+	UserAgent *string `json:"userAgent,omitempty"`
+	// A robots.txt to try in place of the stored one.
+	RobotsTxt *string `json:"robotsTxt,omitempty"`
 }
 
-// DoctorFinding is a part of the API.
-type DoctorFinding struct {
-	Check string `json:"check"`
-	State string `json:"state"`
-	Found string `json:"found"`
-	// What to do about it.
-	Advice *string `json:"advice"`
+func (TestRobotsRequest) isRequest() {}
+
+// Usage is a part of the API.
+type Usage struct {
+	// The day, the id of the key or the job, the engine or the host. Empty: no key made the job.
+	Value      string `json:"value"`
+	Pages      int64  `json:"pages"`
+	Attempts   int64  `json:"attempts"`
+	Bytes      int64  `json:"bytes"`
+	BrowserMs  int64  `json:"browserMs"`
+	ProxyBytes int64  `json:"proxyBytes"`
+	// Of language models.
+	Tokens  int64   `json:"tokens"`
+	Credits float64 `json:"credits"`
 }
 
-// LogLine is a part of the API.
-type LogLine struct {
-	// Grows with each line of the process.
-	Number  int64          `json:"number"`
-	At      string         `json:"at"`
-	Level   string         `json:"level"`
-	Message string         `json:"message"`
-	Fields  map[string]any `json:"fields"`
+// ValueOrigin is a part of the API.
+type ValueOrigin struct {
+	Source     string  `json:"source"`
+	Confidence float64 `json:"confidence"`
 }
 
 // Webhook is a part of the API.
@@ -3459,324 +3722,61 @@ type Webhook struct {
 	DisabledReason *string    `json:"disabledReason"`
 	DisabledAt     *time.Time `json:"disabledAt"`
 	// When the attempts began to fail that have failed in a row.
-	FailingSince *time.Time   `json:"failingSince"`
-	CreatedAt    time.Time    `json:"createdAt"`
-	UpdatedAt    time.Time    `json:"updatedAt"`
-	Links        WebhookLinks `json:"links"`
+	FailingSince *time.Time          `json:"failingSince"`
+	CreatedAt    time.Time           `json:"createdAt"`
+	UpdatedAt    time.Time           `json:"updatedAt"`
+	Links        ChangedWebhookLinks `json:"links"`
 }
 
-// WebhookLinks is a part of the API.
-type WebhookLinks struct {
-	Self       string `json:"self"`
-	Deliveries string `json:"deliveries"`
-}
-
-// NewWebhook is a part of the API.
-type NewWebhook struct {
-	ID string `json:"id"`
-	// Where events are sent; the addresses of chats are hidden behind their host.
-	URL     string   `json:"url"`
-	Events  []string `json:"events"`
-	Format  string   `json:"format"`
-	Enabled bool     `json:"enabled"`
-	// `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again.
-	DisabledReason *string    `json:"disabledReason"`
-	DisabledAt     *time.Time `json:"disabledAt"`
-	// When the attempts began to fail that have failed in a row.
-	FailingSince *time.Time   `json:"failingSince"`
-	CreatedAt    time.Time    `json:"createdAt"`
-	UpdatedAt    time.Time    `json:"updatedAt"`
-	Links        WebhookLinks `json:"links"`
-	// Signs what is sent. Shown this one time.
-	Secret string `json:"secret"`
-}
-
-// ChangedWebhook is a part of the API.
-type ChangedWebhook struct {
-	ID string `json:"id"`
-	// Where events are sent; the addresses of chats are hidden behind their host.
-	URL     string   `json:"url"`
-	Events  []string `json:"events"`
-	Format  string   `json:"format"`
-	Enabled bool     `json:"enabled"`
-	// `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again.
-	DisabledReason *string    `json:"disabledReason"`
-	DisabledAt     *time.Time `json:"disabledAt"`
-	// When the attempts began to fail that have failed in a row.
-	FailingSince *time.Time   `json:"failingSince"`
-	CreatedAt    time.Time    `json:"createdAt"`
-	UpdatedAt    time.Time    `json:"updatedAt"`
-	Links        WebhookLinks `json:"links"`
-	// Only when it has changed, with another origin or format. Shown this one time.
+// WebhookRequest is the body of a request.
+type WebhookRequest struct {
+	// Where events are sent: an http or https URL, or `mailto:address`.
+	URL string `json:"url"`
+	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
+	Events []string `json:"events"`
+	// What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows.
+	Format *string `json:"format,omitempty"`
+	// Sent along, such as `Authorization`. Never shown again.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.
 	Secret *string `json:"secret,omitempty"`
 }
 
-// Delivery is a part of the API.
-type Delivery struct {
-	ID        string `json:"id"`
-	WebhookID string `json:"webhookId"`
-	// The header `webhook-id`: the same in every attempt and redelivery.
-	EventID string `json:"eventId"`
-	// The type of the event.
-	Event    string  `json:"event"`
-	JobID    *string `json:"jobId"`
-	State    string  `json:"state"`
-	Attempts int64   `json:"attempts"`
-	// Why it failed.
-	Reason       *string    `json:"reason"`
-	RedeliveryOf *string    `json:"redeliveryOf"`
-	CreatedAt    time.Time  `json:"createdAt"`
-	EndedAt      *time.Time `json:"endedAt"`
-	Links        KeyLinks   `json:"links"`
-}
+func (WebhookRequest) isRequest() {}
 
-// DeliveryDetail is a part of the API.
-type DeliveryDetail struct {
-	ID        string `json:"id"`
-	WebhookID string `json:"webhookId"`
-	// The header `webhook-id`: the same in every attempt and redelivery.
-	EventID string `json:"eventId"`
-	// The type of the event.
-	Event    string  `json:"event"`
-	JobID    *string `json:"jobId"`
-	State    string  `json:"state"`
-	Attempts int64   `json:"attempts"`
-	// Why it failed.
-	Reason       *string    `json:"reason"`
-	RedeliveryOf *string    `json:"redeliveryOf"`
-	CreatedAt    time.Time  `json:"createdAt"`
-	EndedAt      *time.Time `json:"endedAt"`
-	Links        KeyLinks   `json:"links"`
-	// Not before this time; null when it has ended.
-	NextAttemptAt *time.Time `json:"nextAttemptAt"`
-	// What was sent last; null before the first attempt.
-	Request *DeliveryDetailRequest `json:"request"`
-	// One entry per attempt.
-	Log []DeliveryDetailLog `json:"log"`
-}
-
-// DeliveryDetailRequest is a part of the API.
-type DeliveryDetailRequest struct {
-	URL string `json:"url"`
-	// Headers of the webhook are hidden.
-	Headers map[string]string `json:"headers"`
-	// The first 16,000 characters.
-	Body      string `json:"body"`
-	BodyBytes int64  `json:"bodyBytes"`
-}
-
-// DeliveryDetailLog is a part of the API.
-type DeliveryDetailLog struct {
-	At time.Time `json:"at"`
-	Ms int64     `json:"ms"`
-	// Of HTTP or SMTP; null when no answer came.
-	StatusCode *int64  `json:"statusCode"`
-	Error      *string `json:"error"`
-	// The first 2,000 characters.
-	Answer string `json:"answer"`
-}
-
-// EstimateJobRequest is the body of a request.
-type EstimateJobRequest struct {
-	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
-	Job any `json:"job"`
-	// Pages of a crawl, where that is known.
-	Pages *int64 `json:"pages,omitempty"`
-	// A map of the same site.
-	MapID *string `json:"mapId,omitempty"`
-}
-
-func (EstimateJobRequest) isRequest() {}
-
-// ResumeJobRequest is the body of a request.
-type ResumeJobRequest struct {
-	// New page budget of the whole job.
-	MaxPages *int64 `json:"maxPages,omitempty"`
-	// New byte budget of the whole job.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-	// Time the job gets from now on.
-	MaxDurationMs *int64 `json:"maxDurationMs,omitempty"`
-	// New budget of browser time of the whole job.
-	MaxBrowserMs *int64 `json:"maxBrowserMs,omitempty"`
-	// New budget of bytes through proxies of the whole job.
-	MaxProxyBytes *int64 `json:"maxProxyBytes,omitempty"`
-	// New budget of credits of the whole job.
-	MaxCredits *float64 `json:"maxCredits,omitempty"`
-}
-
-func (ResumeJobRequest) isRequest() {}
-
-// RotateWebhookSecretRequest is the body of a request.
-type RotateWebhookSecretRequest struct {
-	// The new secret; made unless given.
+// WebhookUpdate is the body of a request.
+type WebhookUpdate struct {
+	// Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew.
+	URL *string `json:"url,omitempty"`
+	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
+	Events []string `json:"events,omitempty"`
+	// What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well.
+	Format *string `json:"format,omitempty"`
+	// In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.
 	Secret *string `json:"secret,omitempty"`
-	// Hours for which messages are signed with the former secret as well.
-	OverlapHours *int64 `json:"overlapHours,omitempty"`
+	// False: nothing is sent, and open deliveries end as failed.
+	Enabled *bool `json:"enabled,omitempty"`
 }
 
-func (RotateWebhookSecretRequest) isRequest() {}
+func (WebhookUpdate) isRequest() {}
 
-// AddOptOutRequest is the body of a request.
-type AddOptOutRequest struct {
-	Reason *string `json:"reason,omitempty"`
-	// Contact of the person who asked for the opt-out.
-	Contact *string `json:"contact,omitempty"`
-}
-
-func (AddOptOutRequest) isRequest() {}
-
-// TestRobotsRequest is the body of a request.
-type TestRobotsRequest struct {
-	// A URL of the host, or a path on it over https.
+// Why is a part of the API.
+type Why struct {
+	JobID string `json:"jobId"`
+	// As the job knows it.
 	URL string `json:"url"`
-	// The product token that the groups of the file are searched for.
-	UserAgent *string `json:"userAgent,omitempty"`
-	// A robots.txt to try in place of the stored one.
-	RobotsTxt *string `json:"robotsTxt,omitempty"`
+	// `unseen` when the job has never met the URL.
+	State string  `json:"state"`
+	Code  *string `json:"code"`
+	// The rule that decided; of an unseen URL, the one that would have.
+	Rule *string `json:"rule"`
+	// What happened, in the order of events.
+	Sentences []string     `json:"sentences"`
+	Entry     *LedgerEntry `json:"entry"`
+	Links     JobLinks     `json:"links"`
 }
-
-func (TestRobotsRequest) isRequest() {}
-
-// CreateOwnerRequestRequest is the body of a request.
-type CreateOwnerRequestRequest struct {
-	// Host name of the site, with the port where it has its own.
-	Host string `json:"host"`
-	// stop: do not crawl it at all. slower: leave more time between requests.
-	Want string `json:"want"`
-	// With `slower`: the least time between two requests to the host.
-	SecondsBetweenRequests *int64 `json:"secondsBetweenRequests,omitempty"`
-	// How the operator can reach you.
-	Contact *string `json:"contact,omitempty"`
-	// For the operator.
-	Message *string `json:"message,omitempty"`
-}
-
-func (CreateOwnerRequestRequest) isRequest() {}
-
-// CreateKeyRequest is the body of a request.
-type CreateKeyRequest struct {
-	// Another account, for the operator; left out: the account of the key.
-	Account *string `json:"account,omitempty"`
-	// What the key is for.
-	Name string `json:"name"`
-	// scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
-	Scopes        []string `json:"scopes,omitempty"`
-	RatePerMinute *int64   `json:"ratePerMinute,omitempty"`
-	// When it stops working.
-	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
-}
-
-func (CreateKeyRequest) isRequest() {}
-
-// RotateKeyRequest is the body of a request.
-type RotateKeyRequest struct {
-	// Another account, for the operator; left out: the account of the key.
-	Account *string `json:"account,omitempty"`
-	// How long the secret of now goes on.
-	OverlapSeconds *int64 `json:"overlapSeconds,omitempty"`
-}
-
-func (RotateKeyRequest) isRequest() {}
-
-// CreateAccountRequest is the body of a request.
-type CreateAccountRequest struct {
-	// Left out: one is made.
-	ID   *string `json:"id,omitempty"`
-	Name string  `json:"name"`
-	Plan *string `json:"plan,omitempty"`
-	// Limits left out are none.
-	Limits *CreateAccountRequestLimits `json:"limits,omitempty"`
-}
-
-func (CreateAccountRequest) isRequest() {}
-
-// CreateAccountRequestLimits: Limits left out are none.
-type CreateAccountRequestLimits struct {
-	// Requests to the API per minute, over all keys.
-	RequestsPerMinute *int64 `json:"requestsPerMinute,omitempty"`
-	// Pages fetched at the same time, over all processes.
-	ConcurrentPages *int64 `json:"concurrentPages,omitempty"`
-	// URLs of its jobs that have not ended.
-	OpenURLs *int64 `json:"openUrls,omitempty"`
-	// Bytes of the bodies that its jobs have stored, before compression.
-	StoredBytes *int64 `json:"storedBytes,omitempty"`
-}
-
-// ChangeAccountRequest is the body of a request.
-type ChangeAccountRequest struct {
-	Name   *string                     `json:"name,omitempty"`
-	Plan   *string                     `json:"plan,omitempty"`
-	Limits *CreateAccountRequestLimits `json:"limits,omitempty"`
-}
-
-func (ChangeAccountRequest) isRequest() {}
-
-// LimitCreditsRequest is the body of a request.
-type LimitCreditsRequest struct {
-	// Credited at the beginning of each calendar month, in UTC.
-	MonthlyCredits float64 `json:"monthlyCredits"`
-	// Below this, `account.low_credits` is sent.
-	LowCredits *float64 `json:"lowCredits,omitempty"`
-}
-
-func (LimitCreditsRequest) isRequest() {}
-
-// GrantCreditsRequest is the body of a request.
-type GrantCreditsRequest struct {
-	// Credits; negative: taken away.
-	Amount float64 `json:"amount"`
-	Reason string  `json:"reason"`
-}
-
-func (GrantCreditsRequest) isRequest() {}
-
-// SetRetentionRequest is the body of a request.
-type SetRetentionRequest struct {
-	// How long bodies are kept as they were fetched; null: as the account and the installation say.
-	Bodies any `json:"bodies,omitempty"`
-	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-	Artifacts any `json:"artifacts,omitempty"`
-	// How long is kept what was read out of pages; null: as the account and the installation say.
-	Records any `json:"records,omitempty"`
-	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-	Ledger any `json:"ledger,omitempty"`
-	// How long an ended job is kept at all; null: as the account and the installation say.
-	Jobs any `json:"jobs,omitempty"`
-	// How long exports are kept after they were written; null: as the account and the installation say.
-	Exports any `json:"exports,omitempty"`
-	// How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-	Snapshots any `json:"snapshots,omitempty"`
-	// Ended jobs that are kept, the newest; null: all.
-	MaxJobs *int64 `json:"maxJobs,omitempty"`
-	// Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-}
-
-func (SetRetentionRequest) isRequest() {}
-
-// SetRetentionOfAccountRequest is the body of a request.
-type SetRetentionOfAccountRequest struct {
-	// How long bodies are kept as they were fetched; null: as the account and the installation say.
-	Bodies any `json:"bodies,omitempty"`
-	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-	Artifacts any `json:"artifacts,omitempty"`
-	// How long is kept what was read out of pages; null: as the account and the installation say.
-	Records any `json:"records,omitempty"`
-	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-	Ledger any `json:"ledger,omitempty"`
-	// How long an ended job is kept at all; null: as the account and the installation say.
-	Jobs any `json:"jobs,omitempty"`
-	// How long exports are kept after they were written; null: as the account and the installation say.
-	Exports any `json:"exports,omitempty"`
-	// How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-	Snapshots any `json:"snapshots,omitempty"`
-	// Ended jobs that are kept, the newest; null: all.
-	MaxJobs *int64 `json:"maxJobs,omitempty"`
-	// Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-}
-
-func (SetRetentionOfAccountRequest) isRequest() {}
 
 // OwnAccount is a part of the API.
 type OwnAccount struct {

@@ -2044,572 +2044,189 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        ExtractOptions: {
-            /**
-             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-             * @default null
-             */
-            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
-            /**
-             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
-             * @default null
-             * @example {
-             *       "title": "h1",
-             *       "price": {
-             *         "css": ".price",
-             *         "type": "price"
-             *       }
-             *     }
-             */
-            rules?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description JSON Schema that the result of the rules is checked against.
-             * @default null
-             */
-            schema?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description Ask the language model of the settings for required fields that the rules left empty.
-             * @default false
-             */
-            llm?: boolean | {
-                /** @description Fields that are judgements: their values need not stand on the page. */
-                derived: "all" | string[];
-            };
-        };
-        PageProxy: {
-            /**
-             * @description Kind of proxy, from cheap to trusted.
-             * @enum {string}
-             */
-            tier?: "datacenter" | "residential" | "mobile";
-            /** @description Where the proxy is to be, `de` for Germany. */
-            country?: string;
-            /**
-             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
-             * @enum {string}
-             */
-            maxTier?: "datacenter" | "residential" | "mobile";
-            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
+        AcceptedBatch: {
+            id: string;
+            kind: string;
+            status: string;
+            /** @description The page asked for, for a single scrape or a map. */
             url?: string;
-            /** @description Several proxies of your own, which are used in turn. */
-            urls?: string[];
-        };
-        PageWait: {
-            /** @description Until an element matches. */
-            selector?: string;
-            /** @description So long, after everything else that is waited for. */
-            ms?: number;
-            /**
-             * @description How far the page must have loaded.
-             * @enum {string}
-             */
-            until?: "load" | "domcontentloaded" | "networkidle";
-        };
-        PageScroll: {
-            /** @description Screens to go at most; 20 unless given. */
-            maxSteps?: number;
-            /** @description Pause after each; 150 unless given. */
-            pauseMs?: number;
-        };
-        PageScreenshot: {
-            /** @description The whole page instead of what a window shows. */
-            fullPage?: boolean;
-            /** @description Only the first element that matches. */
-            selector?: string;
-            /**
-             * @description png unless given.
-             * @enum {string}
-             */
-            format?: "png" | "jpeg";
-            /** @description Of a jpeg. */
-            quality?: number;
-        };
-        PageAction: {
-            /** @constant */
-            type: "click";
-            /** @description A CSS selector, or one of Playwright’s. */
-            selector: string;
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "hover";
-            /** @description A CSS selector, or one of Playwright’s. */
-            selector: string;
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "back";
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "upload";
-            /** @description An `<input type="file">`. */
-            selector: string;
-            files: {
-                name: string;
-                /** @description `application/octet-stream` unless given. */
-                contentType?: string;
-                /**
-                 * Format: base64
-                 * @description The bytes of the file.
-                 */
-                base64: string;
+            /** @description URLs the job starts with, duplicates left out. */
+            urls: number;
+            statusUrl: string;
+            resultsUrl: string;
+            links: components["schemas"]["JobLinks"];
+            /** @description With `ignoreInvalidUrls`: what was submitted and is no URL, each with the reason. */
+            invalidUrls?: {
+                url: string;
+                message: string;
             }[];
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "type";
-            /** @description A CSS selector, or one of Playwright’s. */
-            selector: string;
-            text: string;
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "press";
-            /** @description `Enter`, `a`, `Control+A` … */
-            key: string;
-            /** @description Where; else wherever the focus is. */
-            selector?: string;
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "select";
-            /** @description A CSS selector, or one of Playwright’s. */
-            selector: string;
-            /** @description Value or label of the option. */
-            value: string;
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "wait";
-            /** @description A CSS selector, or one of Playwright’s. */
-            selector?: string;
-            ms?: number;
-            /**
-             * @description How far the page must have loaded.
-             * @enum {string}
-             */
-            until?: "load" | "domcontentloaded" | "networkidle";
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "scroll";
-            /** @description Until this element is in sight. */
-            selector?: string;
-            /** @description Else one screen down. */
-            pixels?: number;
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "evaluate";
-            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
-            script: string;
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
-        } | {
-            /** @constant */
-            type: "screenshot";
-            /** @description The whole page instead of what a window shows. */
-            fullPage?: boolean;
-            /** @description Only the first element that matches. */
-            selector?: string;
-            /**
-             * @description png unless given.
-             * @enum {string}
-             */
-            format?: "png" | "jpeg";
-            /** @description Of a jpeg. */
-            quality?: number;
-            /** @description Time for this step; 10 s unless given. */
-            timeoutMs?: number;
         };
-        JobRetention: {
-            /**
-             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-             * @default null
-             */
-            bodies?: (number | string) | null;
-            /**
-             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-             * @default null
-             */
-            artifacts?: (number | string) | null;
-            /**
-             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-             * @default null
-             */
-            records?: (number | string) | null;
-            /**
-             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-             * @default null
-             */
-            ledger?: (number | string) | null;
-            /**
-             * @description How long an ended job is kept at all; null: as the account and the installation say.
-             * @default null
-             */
-            jobs?: (number | string) | null;
-            /**
-             * @description How long exports are kept after they were written; null: as the account and the installation say.
-             * @default null
-             */
-            exports?: (number | string) | null;
+        AcceptedJob: {
+            id: string;
+            kind: string;
+            status: string;
+            /** @description The page asked for, for a single scrape or a map. */
+            url?: string;
+            /** @description URLs the job starts with, duplicates left out. */
+            urls: number;
+            statusUrl: string;
+            resultsUrl: string;
+            links: components["schemas"]["JobLinks"];
         };
-        CrawlRoute: {
-            /** @description Patterns as in `include`. */
-            match: string | string[];
-            /**
-             * @description `false`: the page is fetched for its links and not kept.
-             * @default true
-             */
-            keep?: boolean;
-            /**
-             * @description `false`: the links of the page are not followed.
-             * @default true
-             */
-            follow?: boolean;
-            /**
-             * @description In place of the options of the crawl.
-             * @default {}
-             */
-            options?: {
-                /**
-                 * @description How these pages are fetched.
-                 * @enum {string}
-                 */
-                engine?: "auto" | "http" | "browser";
-                /** @description Formats that are kept. */
-                formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-                /** @description What to read out of these pages. */
-                extract?: components["schemas"]["ExtractOptions"] | null;
-                /** @description What to wait for before the page is read. */
-                wait?: components["schemas"]["PageWait"] | null;
-                /** @description Go down the page until it grows no more. */
-                scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+        Account: {
+            id: string;
+            name: string;
+            /** @description A plan of the settings, or `custom`. */
+            plan: string;
+            /** @description null: none. */
+            limits: {
+                /** @description Requests to the API per minute, over all keys. */
+                requestsPerMinute: number | null;
+                /** @description Pages fetched at the same time, over all processes. */
+                concurrentPages: number | null;
+                /** @description URLs of its jobs that have not ended. */
+                openUrls: number | null;
+                /** @description Bytes of the bodies that its jobs have stored, before compression. */
+                storedBytes: number | null;
+            };
+            /** @description Since when its keys are refused; null: it is in use. */
+            disabledAt: string | null;
+            /** @description Since when it is being deleted, which cannot be undone; null: it is not. */
+            deletingSince: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            links: {
+                self: string;
             };
         };
-        JobWebhook: {
-            /** @description Where the events of this job are sent: an http or https URL. */
+        AccountWithUse: {
+            id: string;
+            name: string;
+            /** @description A plan of the settings, or `custom`. */
+            plan: string;
+            /** @description null: none. */
+            limits: {
+                /** @description Requests to the API per minute, over all keys. */
+                requestsPerMinute: number | null;
+                /** @description Pages fetched at the same time, over all processes. */
+                concurrentPages: number | null;
+                /** @description URLs of its jobs that have not ended. */
+                openUrls: number | null;
+                /** @description Bytes of the bodies that its jobs have stored, before compression. */
+                storedBytes: number | null;
+            };
+            /** @description Since when its keys are refused; null: it is in use. */
+            disabledAt: string | null;
+            /** @description Since when it is being deleted, which cannot be undone; null: it is not. */
+            deletingSince: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            links: {
+                self: string;
+            };
+            used: {
+                openUrls: number;
+                /** @description Pages that are claimed by a worker. */
+                concurrentPages: number;
+                storedBytes: number;
+            };
+        };
+        ActionResult: {
+            type: string;
+            ms: number;
+            /** @description Of `evaluate`: what the script returned. */
+            value?: unknown;
+            /** @description Of `screenshot`. */
+            screenshot?: components["schemas"]["Artifact"];
+        };
+        /** @default {} */
+        AddOptOutRequest: {
+            /** @default site owner’s request */
+            reason?: string;
+            /**
+             * @description Contact of the person who asked for the opt-out.
+             * @default null
+             */
+            contact?: string | null;
+        };
+        Artifact: {
+            /** @description Where it can be fetched, with the API key. */
             url: string;
-            /**
-             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
-             * @default [
-             *       "job.completed",
-             *       "job.partially_completed",
-             *       "job.failed",
-             *       "job.cancelled"
-             *     ]
-             */
-            events?: string[];
-            /** @description Signs what is sent. Without one, messages are not signed. */
-            secret?: string;
-            /** @description Sent along, such as `Authorization`. */
-            headers?: {
-                [key: string]: string;
-            };
+            contentType: string;
+            bytes: number;
+            /** @description With `inline: true`; null when the bytes are gone. */
+            base64?: string | null;
         };
-        ScrapeRequest: {
-            /**
-             * @description The page to fetch.
-             * @example https://example.com/
-             */
-            url: string;
-            /**
-             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-             * @default auto
-             */
-            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-            /**
-             * @description Formats that are kept of each page and returned.
-             * @default [
-             *       "metadata",
-             *       "links",
-             *       "text"
-             *     ]
-             * @example [
-             *       "metadata",
-             *       "links",
-             *       "text"
-             *     ]
-             */
-            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-            /**
-             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-             * @default false
-             */
-            inline?: boolean;
-            /**
-             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-             * @default {}
-             */
-            headers?: {
-                [key: string]: string;
-            };
-            /**
-             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-             * @default []
-             * @example [
-             *       "X-Request-Id"
-             *     ]
-             */
-            crossOriginHeaders?: string[];
-            /**
-             * @description Cookies to send to the origin of the URL.
-             * @default {}
-             */
-            cookies?: {
-                [key: string]: string;
-            };
-            /**
-             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-             * @default null
-             */
-            extract?: components["schemas"]["ExtractOptions"] | null;
-            /**
-             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-             * @default true
-             */
-            onlyMainContent?: boolean;
-            /**
-             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-             * @default []
-             * @example [
-             *       "main",
-             *       ".reviews"
-             *     ]
-             */
-            includeTags?: string[];
-            /**
-             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-             * @default []
-             * @example [
-             *       ".advertisement",
-             *       "footer"
-             *     ]
-             */
-            excludeTags?: string[];
-            /**
-             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-             * @default 500
-             */
-            maxPdfPages?: number;
-            /**
-             * @description What to wait for before the page is read. Needs a browser.
-             * @default null
-             * @example {
-             *       "selector": "#results"
-             *     }
-             */
-            wait?: components["schemas"]["PageWait"] | null;
-            /**
-             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-             * @default null
-             */
-            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
-            /**
-             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-             * @default []
-             * @example [
-             *       {
-             *         "type": "click",
-             *         "selector": "#more"
-             *       },
-             *       {
-             *         "type": "wait",
-             *         "selector": ".item:nth-child(20)"
-             *       }
-             *     ]
-             */
-            actions?: components["schemas"]["PageAction"][];
-            /**
-             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-             * @default null
-             * @example {
-             *       "fullPage": true
-             *     }
-             */
-            screenshot?: components["schemas"]["PageScreenshot"] | null;
-            /**
-             * @description What a browser need not load.
-             * @default []
-             */
-            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-            /**
-             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-             * @default null
-             * @example {
-             *       "width": 1920,
-             *       "height": 1080
-             *     }
-             */
-            viewport?: {
-                width: number;
-                height: number;
-            } | null;
-            /**
-             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-             * @default false
-             */
-            mobile?: boolean;
-            /**
-             * @description Where pages that ask for the position find the browser. Needs a browser.
-             * @default null
-             * @example {
-             *       "latitude": 52.52,
-             *       "longitude": 13.405
-             *     }
-             */
-            geolocation?: {
-                latitude: number;
-                longitude: number;
-                /** @description In metres; 10 unless given. */
-                accuracy?: number;
-            } | null;
-            /**
-             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-             * @default null
-             * @example de-DE
-             */
-            locale?: string | null;
-            /**
-             * @description Time zone of the browser. Needs a browser.
-             * @default null
-             * @example Europe/Berlin
-             */
-            timezone?: string | null;
-            /**
-             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-             * @default null
-             */
-            session?: string | null;
-            /**
-             * @description The way out. Without it, as policy and need say.
-             * @default null
-             * @example {
-             *       "tier": "residential",
-             *       "country": "de"
-             *     }
-             */
-            proxy?: components["schemas"]["PageProxy"] | null;
-            /**
-             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-             * @default null
-             */
-            identity?: ("bot" | "browser") | null;
-            /**
-             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-             * @default null
-             */
-            identityBrowser?: ("firefox" | "safari") | null;
-            /**
-             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-             * @default 30000
-             */
-            timeoutMs?: number;
-            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-            taskTimeoutMs?: number;
-            /**
-             * @description Tries per URL, the first one included.
-             * @default 3
-             */
-            maxAttempts?: number;
-            /**
-             * @description Largest body that is read, after decompression.
-             * @default 10485760
-             */
-            maxBodyBytes?: number;
-            /**
-             * @description `false` is refused unless the operator’s policy consents to that for the host.
-             * @default true
-             */
-            obeyRobots?: boolean;
-            /**
-             * @description HTTP method.
-             * @default GET
-             * @enum {string}
-             */
-            method?: "GET" | "POST";
-            /**
-             * @description Request body; needs `method: "POST"`.
-             * @default null
-             */
-            body?: string | null;
-            /**
-             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-             * @default 0
-             */
-            maxAge?: number | string;
-            /**
-             * @description Whether the page that is fetched may answer later requests with `maxAge`.
-             * @default true
-             */
-            reuse?: boolean;
-            /**
-             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-             * @default false
-             */
-            snapshots?: boolean;
-            /**
-             * @description Make the pages of the job findable by `GET /v1/search`.
-             * @default false
-             */
-            search?: boolean;
-            /**
-             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-             * @default false
-             */
-            lake?: boolean;
-            /**
-             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-             * @default []
-             * @example [
-             *       {
-             *         "type": "full",
-             *         "format": "csv"
-             *       }
-             *     ]
-             */
-            exports?: {
-                /**
-                 * @description What the file has.
-                 * @enum {string}
-                 */
-                type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                /**
-                 * @description How it is written.
-                 * @enum {string}
-                 */
-                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+        Attempt: {
+            engine: string;
+            proxyTier: string | null;
+            /** @description The proxy by its id, as in `GET /v1/proxies`; `own/…` for one of the caller’s. */
+            proxyId?: string;
+            /** @description `browser` when the request carried the identity of a regular browser. */
+            identity?: string;
+            /** @description A solver service was allowed to help. */
+            hasSolver?: boolean;
+            /** @description Why this attempt was made this way. */
+            reason: string;
+            outcome: string;
+            /** @description What decided the outcome. */
+            evidence?: string;
+            /** @description Of an attempt that led on: the redirects it followed. */
+            redirects?: {
+                url: string;
+                statusCode: number;
             }[];
             /**
-             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-             * @default null
-             * @example {
-             *       "bodies": "24h",
-             *       "jobs": "30d"
-             *     }
+             * @description The page led on to another host, where the next attempt was made.
+             * @constant
              */
-            retention?: components["schemas"]["JobRetention"] | null;
-            /**
-             * @description Answer 202 with the job at once instead of waiting for the result.
-             * @default false
-             */
-            async?: boolean;
-            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-            webhook?: components["schemas"]["JobWebhook"];
+            ledOn?: true;
+            /** @description Whose block or challenge it is, where that is known. */
+            vendor?: string;
+            errorCode?: string;
+            /** @description How much there was to read, where that decides about rendering. */
+            yield?: {
+                textLength: number;
+                linkCount: number;
+            };
+            statusCode: number | null;
+            /** @description Between the claim of the URL by a worker and the request: for robots.txt, the host’s gate and a free place. */
+            waitedMs?: number;
+            ms: number;
+            bytes: number;
+            /** @description What was used beside the request, as far as it has a price. */
+            extras?: {
+                tokens?: number;
+                solverCalls?: number;
+                screenshots?: number;
+                pdfs?: number;
+            };
+            /** @description What it costs in millionths of a credit; left out: nothing. */
+            microcredits?: number;
+            /** Format: date-time */
+            at: string;
+        };
+        AuditEntry: {
+            /** @description 1 for the first entry; no number is left out. */
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            /** @description The id of an API key, an address, an account, or `command line`. */
+            actor: string;
+            /** @description What was done, such as `key.create`. */
+            action: string;
+            target: string;
+            details: {
+                [key: string]: unknown;
+            };
+            /** @description `hash` of the entry before; zeros for the first. */
+            previousHash: string;
+            /** @description SHA-256 over this entry and `previousHash`; docs/security.md says how. */
+            hash: string;
         };
         BatchPageOptions: {
             /**
@@ -2938,6 +2555,80 @@ export interface components {
             }[];
             /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
             webhook?: components["schemas"]["JobWebhook"];
+        };
+        ChangeAccountRequest: {
+            name?: string;
+            plan?: string;
+            limits?: {
+                /** @description Requests to the API per minute, over all keys. */
+                requestsPerMinute?: number | null;
+                /** @description Pages fetched at the same time, over all processes. */
+                concurrentPages?: number | null;
+                /** @description URLs of its jobs that have not ended. */
+                openUrls?: number | null;
+                /** @description Bytes of the bodies that its jobs have stored, before compression. */
+                storedBytes?: number | null;
+            };
+        };
+        ChangedWebhook: {
+            id: string;
+            /** @description Where events are sent; the addresses of chats are hidden behind their host. */
+            url: string;
+            events: string[];
+            format: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
+            enabled: boolean;
+            /** @description `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again. */
+            disabledReason: ("user" | "gone" | "failing" | "unconfirmed") | null;
+            disabledAt: string | null;
+            /** @description When the attempts began to fail that have failed in a row. */
+            failingSince: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            links: {
+                self: string;
+                deliveries: string;
+            };
+            /** @description Only when it has changed, with another origin or format. Shown this one time. */
+            secret?: string;
+        };
+        CheckedOwnerRequest: {
+            /** @description Known to you only. */
+            id: string;
+            host: string;
+            /** @enum {string} */
+            want: "stop" | "slower";
+            secondsBetweenRequests: number | null;
+            /** @enum {string} */
+            state: "unproved" | "in-force";
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description A request that is not proved by then is forgotten.
+             */
+            expiresAt: string;
+            provedAt: string | null;
+            provedBy: ("file" | "dns") | null;
+            /** @description Publish one of the two, then call `check`. */
+            proof: {
+                file: {
+                    url: string;
+                    line: string;
+                };
+                dns: {
+                    name: string;
+                    /** @constant */
+                    type: "TXT";
+                    text: string;
+                } | null;
+            };
+            links: {
+                self: string;
+            };
+            /** @description What was found in place of the proof. */
+            seen: string[];
         };
         CrawlPageOptions: {
             /**
@@ -3345,6 +3036,1126 @@ export interface components {
             /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
             webhook?: components["schemas"]["JobWebhook"];
         };
+        CrawlRoute: {
+            /** @description Patterns as in `include`. */
+            match: string | string[];
+            /**
+             * @description `false`: the page is fetched for its links and not kept.
+             * @default true
+             */
+            keep?: boolean;
+            /**
+             * @description `false`: the links of the page are not followed.
+             * @default true
+             */
+            follow?: boolean;
+            /**
+             * @description In place of the options of the crawl.
+             * @default {}
+             */
+            options?: {
+                /**
+                 * @description How these pages are fetched.
+                 * @enum {string}
+                 */
+                engine?: "auto" | "http" | "browser";
+                /** @description Formats that are kept. */
+                formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+                /** @description What to read out of these pages. */
+                extract?: components["schemas"]["ExtractOptions"] | null;
+                /** @description What to wait for before the page is read. */
+                wait?: components["schemas"]["PageWait"] | null;
+                /** @description Go down the page until it grows no more. */
+                scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            };
+        };
+        CreateAccountRequest: {
+            /** @description Left out: one is made. */
+            id?: string;
+            name: string;
+            plan?: string;
+            /** @description Limits left out are none. */
+            limits?: {
+                /** @description Requests to the API per minute, over all keys. */
+                requestsPerMinute?: number | null;
+                /** @description Pages fetched at the same time, over all processes. */
+                concurrentPages?: number | null;
+                /** @description URLs of its jobs that have not ended. */
+                openUrls?: number | null;
+                /** @description Bytes of the bodies that its jobs have stored, before compression. */
+                storedBytes?: number | null;
+            };
+        };
+        CreateKeyRequest: {
+            /** @description Another account, for the operator; left out: the account of the key. */
+            account?: string;
+            /** @description What the key is for. */
+            name: string;
+            /**
+             * @description scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
+             * @default [
+             *       "read",
+             *       "write"
+             *     ]
+             */
+            scopes?: ("scrape" | "jobs:read" | "jobs:write" | "exports" | "schedules" | "webhooks" | "read" | "write" | "credentials" | "credentials:read" | "admin")[];
+            /** @default null */
+            ratePerMinute?: number | null;
+            /**
+             * @description When it stops working.
+             * @default null
+             */
+            expiresAt?: string | null;
+        };
+        CreateOwnerRequestRequest: {
+            /** @description Host name of the site, with the port where it has its own. */
+            host: string;
+            /**
+             * @description stop: do not crawl it at all. slower: leave more time between requests.
+             * @enum {string}
+             */
+            want: "stop" | "slower";
+            /**
+             * @description With `slower`: the least time between two requests to the host.
+             * @default 10
+             */
+            secondsBetweenRequests?: number;
+            /**
+             * @description How the operator can reach you.
+             * @default null
+             */
+            contact?: string | null;
+            /**
+             * @description For the operator.
+             * @default null
+             */
+            message?: string | null;
+        };
+        Credential: {
+            name: string;
+            /** @enum {string} */
+            kind: "login" | "basic" | "bearer" | "headers" | "cookies";
+            /** @description The only hosts it is sent to. */
+            hosts: string[];
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            links: {
+                self: string;
+            };
+        };
+        CreditEntry: {
+            id: string;
+            /**
+             * @description `lapse`: what was left of an allowance when its month was over.
+             * @enum {string}
+             */
+            kind: "grant" | "allowance" | "lapse";
+            /** @description Credits; negative: taken away. */
+            amount: number;
+            reason: string;
+            /** Format: date-time */
+            at: string;
+        };
+        Credits: {
+            /** @description What new pages can be paid with: allowance and balance. */
+            availableCredits: number;
+            /** @description Left of this month’s allowance; it lapses with the month. */
+            allowanceCredits: number;
+            /** @description Granted credits; they do not expire. */
+            balanceCredits: number;
+            /** @description Held for the jobs that are going on. */
+            heldCredits: number;
+            /** @description The allowance of each calendar month, in UTC. */
+            monthlyCredits: number;
+            /** @description Below this, `account.low_credits` is sent. */
+            lowCredits: number;
+            /**
+             * Format: date-time
+             * @description When the next allowance comes.
+             */
+            renewsAt: string;
+        };
+        Delivery: {
+            id: string;
+            webhookId: string;
+            /** @description The header `webhook-id`: the same in every attempt and redelivery. */
+            eventId: string;
+            /** @description The type of the event. */
+            event: string;
+            jobId: string | null;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+            attempts: number;
+            /** @description Why it failed. */
+            reason: string | null;
+            redeliveryOf: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            endedAt: string | null;
+            links: {
+                self: string;
+            };
+        };
+        DeliveryDetail: {
+            id: string;
+            webhookId: string;
+            /** @description The header `webhook-id`: the same in every attempt and redelivery. */
+            eventId: string;
+            /** @description The type of the event. */
+            event: string;
+            jobId: string | null;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+            attempts: number;
+            /** @description Why it failed. */
+            reason: string | null;
+            redeliveryOf: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            endedAt: string | null;
+            links: {
+                self: string;
+            };
+            /** @description Not before this time; null when it has ended. */
+            nextAttemptAt: string | null;
+            /** @description What was sent last; null before the first attempt. */
+            request: {
+                url: string;
+                /** @description Headers of the webhook are hidden. */
+                headers: {
+                    [key: string]: string;
+                };
+                /** @description The first 16,000 characters. */
+                body: string;
+                bodyBytes: number;
+            } | null;
+            /** @description One entry per attempt. */
+            log: {
+                /** Format: date-time */
+                at: string;
+                ms: number;
+                /** @description Of HTTP or SMTP; null when no answer came. */
+                statusCode: number | null;
+                error: string | null;
+                /** @description The first 2,000 characters. */
+                answer: string;
+            }[];
+        };
+        DoctorFinding: {
+            check: string;
+            /** @enum {string} */
+            state: "ok" | "warn" | "fail";
+            found: string;
+            /** @description What to do about it. */
+            advice: string | null;
+        };
+        Domain: {
+            /** @description Host name, with the port where it is not the default. */
+            host: string;
+            visited: boolean;
+            /** @description URLs due now, over all jobs. */
+            ready: number;
+            nextAt: string | null;
+            requests: number;
+            failures: number;
+            /** @description Below 1 after the host asked to slow down. */
+            rateFactor: number;
+            blockedUntil: string | null;
+            lastRequestAt: string | null;
+            /** @enum {string} */
+            breaker: "closed" | "open" | "half-open";
+            links: {
+                self: string;
+            };
+        };
+        DomainDetail: {
+            /** @description Host name, with the port where it is not the default. */
+            host: string;
+            visited: boolean;
+            /** @description URLs due now, over all jobs. */
+            ready: number;
+            nextAt: string | null;
+            requests: number;
+            failures: number;
+            /** @description Below 1 after the host asked to slow down. */
+            rateFactor: number;
+            blockedUntil: string | null;
+            lastRequestAt: string | null;
+            /** @enum {string} */
+            breaker: "closed" | "open" | "half-open";
+            links: {
+                self: string;
+            };
+            strategy: components["schemas"]["DomainStrategy"];
+            /** @description How the host is treated, and which entries of the policy file say so. */
+            policy: unknown;
+            /** @description The rule that denies the host; null when none does. */
+            denied: string | null;
+            robots: {
+                origin: string;
+                status: string;
+                /** Format: date-time */
+                fetchedAt: string;
+                /** Format: date-time */
+                expiresAt: string;
+                reason: string;
+                /** @description The file as it is stored; empty where there is none. */
+                body: string;
+            }[];
+            optOut: {
+                host: string;
+                reason: string;
+                contact: string | null;
+                /** Format: date-time */
+                at: string;
+                /** @description Least time between two requests; null: there are none at all. */
+                minDelayMs: number | null;
+            } | null;
+        };
+        DomainRequests: {
+            host: string;
+            /**
+             * Format: date-time
+             * @description When the first bucket of the hour begins.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description When the last bucket ends, which is the present one.
+             */
+            until: string;
+            /** @description The length of a bucket. */
+            bucketMs: number;
+            /** @description The buckets in which requests were sent, oldest first. */
+            points: {
+                /**
+                 * Format: date-time
+                 * @description When the bucket begins.
+                 */
+                at: string;
+                requests: number;
+            }[];
+            limit: {
+                /** @description Requests per second by the policy in force now; null: unlimited. */
+                perSecond: number | null;
+                /** @description The most requests that the policy allows in a bucket, with its burst; null: unlimited. */
+                perBucket: number | null;
+            };
+        };
+        /** @description What the host has taught; null while that is nothing. */
+        DomainStrategy: {
+            /** @description Ways to fetch that were tried, the one with most experience first. */
+            ways: {
+                engine: string;
+                /** @description Null: without a proxy. */
+                proxyTier: string | null;
+                /** @enum {string} */
+                identity: "bot" | "browser";
+                /** @description Share of attempts that the site admitted, from 0 to 1; older attempts count less. */
+                successRate: number;
+                /** @description How much experience that is, in attempts; half of it is gone after a day. */
+                weight: number;
+                /** Format: date-time */
+                lastAt: string;
+            }[];
+            pages: {
+                /** @description Kinds of pages, told apart by their URLs. */
+                known: number;
+                /** @description Those of them that are empty without scripts. */
+                needScripts: number;
+            };
+            /** @description When a cheaper way was last tried again. */
+            probedAt: string | null;
+        } | null;
+        Estimate: {
+            /** @description Pages that will be fetched. */
+            pages: {
+                low: number;
+                /** @description Null: nothing bounds it. */
+                high: number | null;
+            };
+            /** @description Time at the pace of the hosts. */
+            durationMs: {
+                low: number;
+                /** @description Null: nothing bounds it. */
+                high: number | null;
+            };
+            /** @description From one attempt by the cheapest engine to the dearest attempt that the policy allows. */
+            credits: {
+                low: number;
+                /** @description Null: nothing bounds it. */
+                high: number | null;
+            };
+            /** @description The pace of the first 20 hosts. */
+            hosts: {
+                host: string;
+                /** @description Between two requests; 0: no pace is set. */
+                pauseMs: number;
+                concurrency: number;
+                reason: string;
+            }[];
+            /** @description How the figures came about, as sentences. */
+            reasons: string[];
+        };
+        EstimateJobRequest: {
+            /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
+            job: components["schemas"]["ScheduledScrape"] | components["schemas"]["ScheduledBatch"] | components["schemas"]["ScheduledCrawl"];
+            /**
+             * @description Pages of a crawl, where that is known.
+             * @default null
+             */
+            pages?: number | null;
+            /**
+             * @description A map of the same site.
+             * @default null
+             */
+            mapId?: string | null;
+        };
+        Export: {
+            id: string;
+            jobId: string;
+            /** @enum {string} */
+            type: "full" | "seo" | "diff" | "raw" | "links" | "records" | "results";
+            /** @enum {string} */
+            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            /** @description `diff`: the job that it is compared with. */
+            against: string | null;
+            /** @enum {string} */
+            status: "pending" | "running" | "ready" | "failed";
+            /** @description Rows, or pages, written so far. */
+            rows: number;
+            /** @description Bytes written so far. */
+            sizeBytes: number;
+            /** @description Of the file, in hex; null until it is ready. */
+            sha256: string | null;
+            /** @description The file, for an hour, without an API key: everyone with the link can read it. 409 until it is ready; null when it failed. */
+            url: string | null;
+            /** @description The place that gets a copy as well. */
+            to: string | null;
+            error: {
+                code: string;
+                message: string;
+            } | null;
+            /** Format: date-time */
+            createdAt: string;
+            startedAt: string | null;
+            finishedAt: string | null;
+            links: {
+                self: string;
+                download: string;
+                job: string;
+            };
+        };
+        ExportRequest: {
+            /**
+             * @description `full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. `diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. `links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.
+             * @enum {string}
+             */
+            type: "full" | "seo" | "diff" | "raw" | "links" | "records" | "results";
+            /**
+             * @description `csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) `chunks` (pieces of texts, one per line): of `raw` only.
+             * @enum {string}
+             */
+            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            /** @description `diff`: the earlier job to compare with. */
+            against?: string;
+            /** @description `diff`: what counts as a change. */
+            rules?: {
+                /**
+                 * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+                 * @default {
+                 *       "text": true,
+                 *       "markdown": false,
+                 *       "selectors": [],
+                 *       "fields": [
+                 *         "title",
+                 *         "price",
+                 *         "currency",
+                 *         "availability"
+                 *       ],
+                 *       "screenshot": false
+                 *     }
+                 * @example {
+                 *       "text": true,
+                 *       "fields": [
+                 *         "title",
+                 *         "price",
+                 *         "availability"
+                 *       ]
+                 *     }
+                 */
+                watch?: {
+                    /**
+                     * @description The visible text of the page.
+                     * @default false
+                     */
+                    text?: boolean;
+                    /**
+                     * @description The main content as Markdown, which has the addresses of links as well.
+                     * @default false
+                     */
+                    markdown?: boolean;
+                    /**
+                     * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+                     * @default []
+                     */
+                    selectors?: string[];
+                    /**
+                     * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+                     * @default []
+                     */
+                    fields?: "all" | string[];
+                    /**
+                     * @description The pixels of the screenshot.
+                     * @default false
+                     */
+                    screenshot?: boolean;
+                };
+                /**
+                 * @description What never counts as a change.
+                 * @default {
+                 *       "patterns": [],
+                 *       "selectors": [],
+                 *       "fields": []
+                 *     }
+                 * @example {
+                 *       "patterns": [
+                 *         "\\d+ visitors"
+                 *       ],
+                 *       "selectors": [
+                 *         ".ad",
+                 *         "footer"
+                 *       ]
+                 *     }
+                 */
+                ignore?: {
+                    /**
+                     * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+                     * @default []
+                     */
+                    patterns?: string[];
+                    /**
+                     * @description Elements, by CSS or XPath, that are removed from the page.
+                     * @default []
+                     */
+                    selectors?: string[];
+                    /**
+                     * @description Fields that are not compared.
+                     * @default []
+                     */
+                    fields?: string[];
+                };
+                /**
+                 * @description Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
+                 * @default {
+                 *       "share": 0,
+                 *       "amount": 0
+                 *     }
+                 * @example {
+                 *       "share": 0.05
+                 *     }
+                 */
+                threshold?: {
+                    /**
+                     * @description Least share that changes: of the characters, of the larger number, of the pixels.
+                     * @default 0
+                     */
+                    share?: number;
+                    /**
+                     * @description Least amount that changes: characters, the difference of two numbers, pixels.
+                     * @default 0
+                     */
+                    amount?: number;
+                };
+            };
+            /** @description `csv`: begin with a byte order mark, so that Excel reads UTF-8. */
+            excel?: boolean;
+            /** @description `results` in a table: a column with the text of each page. */
+            text?: boolean;
+            /** @description A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it. */
+            to?: {
+                folder: string;
+            } | {
+                s3: string;
+            };
+        };
+        ExtractOptions: {
+            /**
+             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
+             * @default null
+             */
+            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
+            /**
+             * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
+             * @default null
+             * @example {
+             *       "title": "h1",
+             *       "price": {
+             *         "css": ".price",
+             *         "type": "price"
+             *       }
+             *     }
+             */
+            rules?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description JSON Schema that the result of the rules is checked against.
+             * @default null
+             */
+            schema?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Ask the language model of the settings for required fields that the rules left empty.
+             * @default false
+             */
+            llm?: boolean | {
+                /** @description Fields that are judgements: their values need not stand on the page. */
+                derived: "all" | string[];
+            };
+        };
+        ExtractRequest: {
+            /** @description The page, or any other text that `contentType` names. */
+            html: string;
+            /**
+             * @description Where it is from: what its links are relative to. Nothing is fetched.
+             * @example https://example.com/
+             */
+            url: string;
+            /**
+             * @description What `html` is, e.g. `application/json`.
+             * @default text/html
+             */
+            contentType?: string;
+            /**
+             * @description Formats to extract; screenshots, PDFs and XHR require a fetch.
+             * @default [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured")[];
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
+        };
+        /** @description Every answer that is not a success. */
+        Failure: {
+            /** @constant */
+            success: false;
+            error: {
+                /** @description Stable name of the error; see docs/errors.md. */
+                code: string;
+                /** @description What happened, for a person. */
+                message: string;
+                /** @description Whether the same request may work later. */
+                retryable: boolean;
+                /** @description For bad fields: one `{ field, message }` each. */
+                details?: unknown;
+            };
+        };
+        GrantCreditsRequest: {
+            /** @description Credits; negative: taken away. */
+            amount: number;
+            reason: string;
+        };
+        Job: {
+            /** @description UUID; later jobs have greater ids. */
+            id: string;
+            /** @enum {string} */
+            kind: "scrape" | "batch" | "crawl" | "map";
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partially_completed" | "failed" | "cancelled";
+            /** @description Why it ended early, e.g. `budget.pages`, `wait:CIRCUIT_OPEN`; `login-walls`: its pages ask to log in, and `errors` has them as `LOGIN_REQUIRED`. */
+            stopReason: string | null;
+            /** @description The same as a sentence. */
+            stopMessage: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            startedAt: string | null;
+            finishedAt: string | null;
+            /** @description The API key that made it. */
+            keyId: string | null;
+            /** @description What it has cost so far, sitemaps included; robots.txt files are free. */
+            credits: number;
+            progress: {
+                /** @description Every URL seen so far, as `urls` lists them: `open`, `done`, `failed`, `skipped`, `denied` and `cancelled` together, and the robots.txt files and sitemaps that ended as skipped, which `skipped` does not count. */
+                known: number;
+                /** @description URLs still to be done; the job is finished at zero. */
+                open: number;
+                /** @description Pages fetched. */
+                pages: number;
+                done: number;
+                failed: number;
+                /** @description Pages left out by a rule of the job; robots.txt files and sitemaps do not count. */
+                skipped: number;
+                /** @description Left out by robots.txt, policy or opt-out. */
+                denied: number;
+                cancelled: number;
+                /** @description Bytes of bodies, sitemaps included; robots.txt files do not count. */
+                bytes: number;
+                /** @description Time that browsers worked on its pages. */
+                browserMs: number;
+                /** @description Bytes that came through proxies. */
+                proxyBytes: number;
+            };
+            /** @description What open URLs wait for, at most 20 entries: a host that asked to wait, an open circuit breaker, allowed hours, a proxy, a retry. Empty while they are under way or due. Only where one job is asked for. */
+            waitingFor?: {
+                host: string;
+                /** @enum {string} */
+                code: "VALIDATION_FAILED" | "SECRETS_BOUND" | "BAD_REQUEST" | "MALFORMED_JSON" | "INVALID_URL" | "UNSUPPORTED_OPTION" | "QUERY_TOO_LARGE" | "QUERY_TIMEOUT" | "QUERY_REFUSED" | "QUERY_FAILED" | "INVALID_USAGE" | "UNAUTHENTICATED" | "FORBIDDEN" | "CROSS_SITE" | "ACCOUNT_DISABLED" | "STORAGE_LIMIT" | "CONSENT_REQUIRED" | "CREDITS_EXHAUSTED" | "NOT_FOUND" | "SESSION_EXPIRED" | "EXPIRED" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_MISMATCH" | "RANGE_NOT_SATISFIABLE" | "BAD_ARCHIVE" | "BODY_TOO_LARGE" | "BODY_TOO_SLOW" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUEUE_FULL" | "TOO_MANY_STREAMS" | "TOO_MANY_QUERIES" | "OVERLOADED" | "SHUTTING_DOWN" | "REQUEST_TIMEOUT" | "INTERNAL" | "INVALID_SETTINGS" | "INVALID_POLICY" | "QUERY_UNAVAILABLE" | "DATA_DIR_UNUSABLE" | "DATA_DIR_LOCKED" | "AUDIT_LOG_BROKEN" | "DATABASE_CORRUPT" | "BACKUP_DAMAGED" | "PLACE_NOT_EMPTY" | "STORE_IN_USE" | "SCHEMA_TOO_NEW" | "DISK_FULL" | "OUT_OF_FILES" | "STORE_UNAVAILABLE" | "STORE_REFUSED" | "QUEUE_UNAVAILABLE" | "QUEUE_REFUSED" | "QUEUE_UNSAFE" | "BLOBS_UNAVAILABLE" | "BLOBS_REFUSED" | "INVALID_PROXY_FILE" | "NO_BROWSER" | "BROWSER_UNCONFINED" | "SEARCH_UNAVAILABLE" | "OIDC_UNAVAILABLE" | "CREDENTIALS_UNAVAILABLE" | "API_UNREACHABLE" | "PORT_IN_USE" | "LISTEN_FAILED" | "ADDRESS_REFUSED" | "ROBOTS_DISALLOWED" | "ROBOTS_UNREACHABLE" | "DOMAIN_DENIED" | "NO_WORKER" | "BROWSER_UNAVAILABLE" | "BROWSERS_BUSY" | "NO_HEALTHY_PROXY" | "OUTSIDE_HOURS" | "CIRCUIT_OPEN" | "NOT_IN_ARCHIVE" | "BUDGET_SPENT" | "CANCELLED" | "DNS_FAILED" | "CONNECT_FAILED" | "TLS_FAILED" | "CONNECTION_RESET" | "HEADERS_TIMEOUT" | "BODY_TIMEOUT" | "TASK_TIMEOUT" | "BODY_LIMIT_EXCEEDED" | "HEADERS_LIMIT_EXCEEDED" | "RESPONSE_FLOOD" | "BAD_ENCODING" | "PROTOCOL_ERROR" | "TOO_MANY_REDIRECTS" | "REDIRECT_LOOP" | "BAD_REDIRECT" | "HTTP_ERROR" | "HOST_RATE_LIMITED" | "BLOCKED" | "CAPTCHA" | "LOGIN_FAILED" | "LOGIN_REQUIRED" | "PROXY_FAILED" | "BROWSER_CRASHED" | "BROWSER_LOST" | "ACTION_FAILED" | "CAPTCHA_UNSOLVED" | "EXPORT_FAILED" | "EXTRACTION_FAILED" | "PLUGIN_FAILED" | "WORKER_DIED" | "UNSTORABLE";
+                message: string;
+                /**
+                 * Format: date-time
+                 * @description When these URLs may go on, by what is known now.
+                 */
+                until: string;
+                /** @description How many URLs wait for it; of a large job, among its first and last thousand. */
+                tasks: number;
+            }[];
+            /** @description Kinds of its data of which some, or all, was deleted because its time was over. */
+            expired?: ("bodies" | "artifacts" | "records" | "ledger")[];
+            /** @description The first of the URLs it started from. */
+            seeds: string[];
+            /** @description All options with their defaults; secrets are hidden. */
+            options: unknown;
+            /** @description The schedule that made it; missing when none did. */
+            scheduleId?: string;
+            links: components["schemas"]["JobLinks"];
+        };
+        JobError: {
+            url: string;
+            /** @description Exactly as it was submitted; `url` where it was found on another page. */
+            sourceUrl: string;
+            /** @enum {string} */
+            state: "failed" | "denied";
+            code: string | null;
+            message: string;
+            retryable: boolean;
+            rule: string | null;
+            attempts: components["schemas"]["Attempt"][];
+            finishedAt: string | null;
+        };
+        JobLinks: {
+            self: string;
+            results: string;
+            errors: string;
+            urls: string;
+        };
+        JobPageLinks: {
+            /** @description As the job knows it. */
+            url: string;
+            /** @description Null when the job does not know the URL. */
+            state: ("ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled") | null;
+            foundBy: string | null;
+            /** @description The page on which the job first found it. */
+            foundOn: string | null;
+            /** @description Without a stored page there are no outgoing links. */
+            hasPage: boolean;
+            outgoing: {
+                url: string;
+                text: string;
+                rel: string;
+                /** @description The element it stood in. */
+                from: string;
+                isInternal: boolean;
+                /** @description What became of its target in this job; null when the job does not know it. */
+                state: ("ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled") | null;
+                statusCode: number | null;
+                errorCode: string | null;
+                rule: string | null;
+            }[];
+            outgoingCount: number;
+            incoming: {
+                url: string;
+                title: string | null;
+                text: string;
+                rel: string;
+            }[];
+            /** @description Where the incoming links of more pages are looked for; null when all pages were. */
+            nextCursor: string | null;
+        };
+        JobPath: {
+            /** @description The next part of the address; ends with a slash where more follows. */
+            name: string;
+            /** @description The whole beginning; of a folder, a value for `under`. */
+            url: string;
+            isFolder: boolean;
+            /** @description Pages below it, or with this address and any query. */
+            urls: number;
+            done: number;
+            failed: number;
+            skipped: number;
+            denied: number;
+        };
+        JobRetention: {
+            /**
+             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
+             * @default null
+             */
+            bodies?: (number | string) | null;
+            /**
+             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+             * @default null
+             */
+            artifacts?: (number | string) | null;
+            /**
+             * @description How long is kept what was read out of pages; null: as the account and the installation say.
+             * @default null
+             */
+            records?: (number | string) | null;
+            /**
+             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+             * @default null
+             */
+            ledger?: (number | string) | null;
+            /**
+             * @description How long an ended job is kept at all; null: as the account and the installation say.
+             * @default null
+             */
+            jobs?: (number | string) | null;
+            /**
+             * @description How long exports are kept after they were written; null: as the account and the installation say.
+             * @default null
+             */
+            exports?: (number | string) | null;
+        };
+        JobRow: {
+            /** @description Of the URL in this job; part of the addresses of its artifacts. */
+            page: string;
+            url: string;
+            /** @enum {string} */
+            kind: "page" | "sitemap" | "site";
+            /** @enum {string} */
+            state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
+            statusCode: number | null;
+            title: string | null;
+            contentType: string | null;
+            bytes: number | null;
+            /** @description Of the last attempt. */
+            engine: string | null;
+            /** @description Of the last attempt. */
+            durationMs: number | null;
+            attempts: number;
+            /** @description Of all attempts. */
+            credits: number;
+            depth: number;
+            foundBy: string;
+            foundOn: string | null;
+            /** @description Where redirects led; null without a stored page. */
+            finalUrl: string | null;
+            duplicateOf: string | null;
+            contentHash: string | null;
+            errorCode: string | null;
+            rule: string | null;
+            /** @description The rule or the error as a sentence. */
+            message: string | null;
+            /** Format: date-time */
+            discoveredAt: string;
+            fetchedAt: string | null;
+            finishedAt: string | null;
+        };
+        JobSummary: {
+            jobId: string;
+            /**
+             * Format: date-time
+             * @description When it was counted. Of a job that goes on it may be some seconds old.
+             */
+            at: string;
+            /** @description URLs that the filter leaves; without one, all of the job. */
+            urls: number;
+            /** @description Of the whole job, whatever the filter. */
+            bytes: number;
+            /** @description Of the whole job, whatever the filter. */
+            credits: number;
+            states: {
+                /** @enum {string} */
+                state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
+                urls: number;
+            }[];
+            /** @description Why URLs failed, were skipped, denied or cancelled; the most frequent cause first. */
+            causes: {
+                /** @enum {string} */
+                state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
+                /** @description The error code, or the rule up to its colon; a value for the filter `reason`. */
+                cause: string;
+                errorCode: string | null;
+                urls: number;
+                /** @description Why, as a sentence about the example. */
+                message: string | null;
+                /** @description What to do about it; null when there is nothing to do. */
+                advice: string | null;
+                /** @description Of errors: whether trying again can help. */
+                retry: ("never" | "later" | "otherWay") | null;
+                /** @description One of the URLs. */
+                example: string;
+            }[];
+            statusCodes: {
+                statusCode: number | null;
+                urls: number;
+            }[];
+            /** @description By the engine of the last attempt, with the figures of these attempts. */
+            engines: {
+                engine: string;
+                urls: number;
+                bytes: number;
+                meanMs: number;
+                credits: number;
+            }[];
+            depths: {
+                depth: number;
+                urls: number;
+            }[];
+            /** @description The 200 hosts with the most URLs. */
+            hosts: {
+                host: string;
+                urls: number;
+                done: number;
+                failed: number;
+                skipped: number;
+                denied: number;
+            }[];
+            /** @description Of the first 100,000 stored pages. */
+            contentTypes: {
+                contentType: string | null;
+                pages: number;
+                bytes: number;
+            }[];
+            /** @description URLs that ended, in at most 200 points; those without any are left out. */
+            timeline: {
+                bucketMs: number;
+                points: {
+                    /** Format: date-time */
+                    at: string;
+                    done: number;
+                    failed: number;
+                    bytes: number;
+                }[];
+            };
+        };
+        JobWebhook: {
+            /** @description Where the events of this job are sent: an http or https URL. */
+            url: string;
+            /**
+             * @description Types of events, or patterns such as `page.*`; the ends of the job unless given.
+             * @default [
+             *       "job.completed",
+             *       "job.partially_completed",
+             *       "job.failed",
+             *       "job.cancelled"
+             *     ]
+             */
+            events?: string[];
+            /** @description Signs what is sent. Without one, messages are not signed. */
+            secret?: string;
+            /** @description Sent along, such as `Authorization`. */
+            headers?: {
+                [key: string]: string;
+            };
+        };
+        Key: {
+            id: string;
+            name: string;
+            /** @description First characters of the secret, for recognising it. */
+            prefix: string;
+            scopes: ("scrape" | "jobs:read" | "jobs:write" | "exports" | "schedules" | "webhooks" | "read" | "write" | "credentials" | "credentials:read" | "admin")[];
+            /** @description null: the server’s default. */
+            ratePerMinute: number | null;
+            /** Format: date-time */
+            createdAt: string;
+            expiresAt: string | null;
+            revokedAt: string | null;
+            lastUsedAt: string | null;
+            links: {
+                self: string;
+            };
+        };
+        LedgerEntry: {
+            url: string;
+            /** @enum {string} */
+            kind: "page" | "sitemap" | "site";
+            /** @enum {string} */
+            state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
+            /** @enum {string} */
+            decision: "pending" | "fetched" | "skipped" | "denied" | "failed" | "cancelled";
+            /** @description The rule that decided, e.g. `scope.exclude:/admin/`. */
+            rule: string | null;
+            /** @description The rule as a sentence. */
+            message?: string | null;
+            errorCode: string | null;
+            depth: number;
+            foundBy: string;
+            foundOn: string | null;
+            attempts: components["schemas"]["Attempt"][];
+            /** Format: date-time */
+            discoveredAt: string;
+            finishedAt: string | null;
+        };
+        LimitCreditsRequest: {
+            /** @description Credited at the beginning of each calendar month, in UTC. */
+            monthlyCredits: number;
+            /**
+             * @description Below this, `account.low_credits` is sent.
+             * @default 0
+             */
+            lowCredits?: number;
+        };
+        ListedOwnerRequest: {
+            host: string;
+            /** @enum {string} */
+            want: "stop" | "slower";
+            secondsBetweenRequests: number | null;
+            /** @enum {string} */
+            state: "unproved" | "in-force";
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description A request that is not proved by then is forgotten.
+             */
+            expiresAt: string;
+            provedAt: string | null;
+            provedBy: ("file" | "dns") | null;
+            contact: string | null;
+            message: string | null;
+        };
+        LogLine: {
+            /** @description Grows with each line of the process. */
+            number: number;
+            at: string;
+            /** @enum {string} */
+            level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+            message: string;
+            fields: {
+                [key: string]: unknown;
+            };
+        };
+        Login: {
+            /**
+             * @description `form`: the form was sent by plain HTTP. `browser`: a browser filled it in. `actions`: the steps of the request. `none`: the site did not ask, because the session is logged in or its credentials go along as headers.
+             * @enum {string}
+             */
+            method: "form" | "browser" | "actions" | "none";
+            /** @description The page that the log-in led to. */
+            finalUrl: string;
+            statusCode: number | null;
+            /** @description The scrapes that it took, in their order. */
+            jobIds: string[];
+            session: components["schemas"]["SessionDetail"];
+        };
+        LoginRequest: {
+            /**
+             * @description The page with the log-in form.
+             * @example https://shop.example/login
+             */
+            url: string;
+            /**
+             * @description Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Time for each of the pages that the log-in takes.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+        };
+        Map: {
+            id: string;
+            urls: string[];
+            /** @description The same URLs with their titles. */
+            pages: {
+                url: string;
+                /** @description What the start page calls it; null where only a sitemap has the URL. */
+                title: string | null;
+            }[];
+            links: components["schemas"]["JobLinks"];
+            /** @description More were found; `/v1/jobs/:id/urls` has them all. */
+            isTruncated: boolean;
+        };
         MapPageOptions: {
             /**
              * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
@@ -3563,991 +4374,120 @@ export interface components {
              */
             options?: components["schemas"]["MapPageOptions"];
         };
-        WebhookRequest: {
-            /** @description Where events are sent: an http or https URL, or `mailto:address`. */
-            url: string;
-            /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
-            events: string[];
-            /** @description What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows. */
-            format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
-            /** @description Sent along, such as `Authorization`. Never shown again. */
-            headers?: {
-                [key: string]: string;
-            };
-            /** @description Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given. */
-            secret?: string;
-        };
-        WebhookUpdate: {
-            /** @description Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew. */
-            url?: string;
-            /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
-            events?: string[];
-            /** @description What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well. */
-            format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
-            /** @description In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any. */
-            headers?: {
-                [key: string]: string;
-            };
-            /** @description Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`. */
-            secret?: string;
-            /** @description False: nothing is sent, and open deliveries end as failed. */
-            enabled?: boolean;
-        };
-        ScheduledScrape: {
-            /**
-             * @description The page to fetch.
-             * @example https://example.com/
-             */
-            url: string;
-            /**
-             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-             * @default auto
-             */
-            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-            /**
-             * @description Formats that are kept of each page and returned.
-             * @default [
-             *       "metadata",
-             *       "links",
-             *       "text"
-             *     ]
-             * @example [
-             *       "metadata",
-             *       "links",
-             *       "text"
-             *     ]
-             */
-            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
-            /**
-             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-             * @default false
-             */
-            inline?: boolean;
-            /**
-             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-             * @default {}
-             */
-            headers?: {
-                [key: string]: string;
-            };
-            /**
-             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-             * @default []
-             * @example [
-             *       "X-Request-Id"
-             *     ]
-             */
-            crossOriginHeaders?: string[];
-            /**
-             * @description Cookies to send to the origin of the URL.
-             * @default {}
-             */
-            cookies?: {
-                [key: string]: string;
-            };
-            /**
-             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-             * @default null
-             */
-            extract?: components["schemas"]["ExtractOptions"] | null;
-            /**
-             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-             * @default true
-             */
-            onlyMainContent?: boolean;
-            /**
-             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-             * @default []
-             * @example [
-             *       "main",
-             *       ".reviews"
-             *     ]
-             */
-            includeTags?: string[];
-            /**
-             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-             * @default []
-             * @example [
-             *       ".advertisement",
-             *       "footer"
-             *     ]
-             */
-            excludeTags?: string[];
-            /**
-             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-             * @default 500
-             */
-            maxPdfPages?: number;
-            /**
-             * @description What to wait for before the page is read. Needs a browser.
-             * @default null
-             * @example {
-             *       "selector": "#results"
-             *     }
-             */
-            wait?: components["schemas"]["PageWait"] | null;
-            /**
-             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-             * @default null
-             */
-            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
-            /**
-             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-             * @default []
-             * @example [
-             *       {
-             *         "type": "click",
-             *         "selector": "#more"
-             *       },
-             *       {
-             *         "type": "wait",
-             *         "selector": ".item:nth-child(20)"
-             *       }
-             *     ]
-             */
-            actions?: components["schemas"]["PageAction"][];
-            /**
-             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-             * @default null
-             * @example {
-             *       "fullPage": true
-             *     }
-             */
-            screenshot?: components["schemas"]["PageScreenshot"] | null;
-            /**
-             * @description What a browser need not load.
-             * @default []
-             */
-            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
-            /**
-             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-             * @default null
-             * @example {
-             *       "width": 1920,
-             *       "height": 1080
-             *     }
-             */
-            viewport?: {
-                width: number;
-                height: number;
-            } | null;
-            /**
-             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-             * @default false
-             */
-            mobile?: boolean;
-            /**
-             * @description Where pages that ask for the position find the browser. Needs a browser.
-             * @default null
-             * @example {
-             *       "latitude": 52.52,
-             *       "longitude": 13.405
-             *     }
-             */
-            geolocation?: {
-                latitude: number;
-                longitude: number;
-                /** @description In metres; 10 unless given. */
-                accuracy?: number;
-            } | null;
-            /**
-             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-             * @default null
-             * @example de-DE
-             */
-            locale?: string | null;
-            /**
-             * @description Time zone of the browser. Needs a browser.
-             * @default null
-             * @example Europe/Berlin
-             */
-            timezone?: string | null;
-            /**
-             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-             * @default null
-             */
-            session?: string | null;
-            /**
-             * @description The way out. Without it, as policy and need say.
-             * @default null
-             * @example {
-             *       "tier": "residential",
-             *       "country": "de"
-             *     }
-             */
-            proxy?: components["schemas"]["PageProxy"] | null;
-            /**
-             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-             * @default null
-             */
-            identity?: ("bot" | "browser") | null;
-            /**
-             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-             * @default null
-             */
-            identityBrowser?: ("firefox" | "safari") | null;
-            /**
-             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-             * @default 30000
-             */
-            timeoutMs?: number;
-            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
-            taskTimeoutMs?: number;
-            /**
-             * @description Tries per URL, the first one included.
-             * @default 3
-             */
-            maxAttempts?: number;
-            /**
-             * @description Largest body that is read, after decompression.
-             * @default 10485760
-             */
-            maxBodyBytes?: number;
-            /**
-             * @description `false` is refused unless the operator’s policy consents to that for the host.
-             * @default true
-             */
-            obeyRobots?: boolean;
-            /**
-             * @description HTTP method.
-             * @default GET
-             * @enum {string}
-             */
-            method?: "GET" | "POST";
-            /**
-             * @description Request body; needs `method: "POST"`.
-             * @default null
-             */
-            body?: string | null;
-            /**
-             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
-             * @default 0
-             */
-            maxAge?: number | string;
-            /**
-             * @description Whether the page that is fetched may answer later requests with `maxAge`.
-             * @default true
-             */
-            reuse?: boolean;
-            /**
-             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-             * @default false
-             */
-            snapshots?: boolean;
-            /**
-             * @description Make the pages of the job findable by `GET /v1/search`.
-             * @default false
-             */
-            search?: boolean;
-            /**
-             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-             * @default false
-             */
-            lake?: boolean;
-            /**
-             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-             * @default []
-             * @example [
-             *       {
-             *         "type": "full",
-             *         "format": "csv"
-             *       }
-             *     ]
-             */
-            exports?: {
-                /**
-                 * @description What the file has.
-                 * @enum {string}
-                 */
-                type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                /**
-                 * @description How it is written.
-                 * @enum {string}
-                 */
-                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-            }[];
-            /**
-             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-             * @default null
-             * @example {
-             *       "bodies": "24h",
-             *       "jobs": "30d"
-             *     }
-             */
-            retention?: components["schemas"]["JobRetention"] | null;
-            /**
-             * @description Answer 202 with the job at once instead of waiting for the result.
-             * @default false
-             */
-            async?: boolean;
-            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-            webhook?: components["schemas"]["JobWebhook"];
-            /** @constant */
-            kind: "scrape";
-        };
-        ScheduledBatch: {
-            /** @description The pages to fetch; a URL given twice is fetched once. */
-            urls: string[];
-            /**
-             * @description Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
-             * @default false
-             */
-            ignoreInvalidUrls?: boolean;
-            /**
-             * @description How each page is fetched.
-             * @default {}
-             */
-            options?: components["schemas"]["BatchPageOptions"];
-            /**
-             * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-             * @default []
-             */
-            ignoreQueryParameters?: string[];
-            /**
-             * @description Bytes the job may download before it stops; null: no limit.
-             * @default null
-             */
-            maxBytes?: number | null;
-            /**
-             * @description Time after which the job stops; null: no limit.
-             * @default null
-             */
-            maxDurationMs?: number | null;
-            /**
-             * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-             * @default null
-             */
-            maxBrowserMs?: number | null;
-            /**
-             * @description Bytes the job may download through proxies before it stops; null: no limit.
-             * @default null
-             */
-            maxProxyBytes?: number | null;
-            /**
-             * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-             * @default null
-             */
-            maxCredits?: number | null;
-            /**
-             * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-             * @default null
-             */
-            concurrency?: number | null;
-            /**
-             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-             * @default null
-             * @example {
-             *       "bodies": "24h",
-             *       "jobs": "30d"
-             *     }
-             */
-            retention?: components["schemas"]["JobRetention"] | null;
-            /**
-             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-             * @default false
-             */
-            snapshots?: boolean;
-            /**
-             * @description Make the pages of the job findable by `GET /v1/search`.
-             * @default false
-             */
-            search?: boolean;
-            /**
-             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-             * @default false
-             */
-            lake?: boolean;
-            /**
-             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-             * @default []
-             * @example [
-             *       {
-             *         "type": "full",
-             *         "format": "csv"
-             *       }
-             *     ]
-             */
-            exports?: {
-                /**
-                 * @description What the file has.
-                 * @enum {string}
-                 */
-                type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                /**
-                 * @description How it is written.
-                 * @enum {string}
-                 */
-                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-            }[];
-            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-            webhook?: components["schemas"]["JobWebhook"];
-            /** @constant */
-            kind: "batch";
-        };
-        ScheduledCrawl: {
-            /**
-             * @description Where the crawl starts.
-             * @default []
-             */
-            urls?: string[];
-            /**
-             * @description Sitemaps to start from.
-             * @default []
-             */
-            sitemapUrls?: string[];
-            /**
-             * @description Pages to fetch at most; null: no limit.
-             * @default 10000
-             */
-            maxPages?: number | null;
-            /**
-             * @description Links to follow from a seed at most; null: no limit.
-             * @default null
-             */
-            maxDepth?: number | null;
-            /**
-             * @description Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
-             * @default []
-             */
-            allowedDomains?: string[];
-            /**
-             * @description Follow links to subdomains of the allowed hosts.
-             * @default false
-             */
-            allowSubdomains?: boolean;
-            /**
-             * @description Follow links to any host.
-             * @default false
-             */
-            allowExternal?: boolean;
-            /**
-             * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-             * @default []
-             */
-            include?: string[];
-            /**
-             * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
-             * @default []
-             */
-            exclude?: string[];
-            /**
-             * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
-             * @default []
-             */
-            ignoreQueryParameters?: string[];
-            /**
-             * @description Treat URLs that differ after `#` as different pages.
-             * @default false
-             */
-            keepFragment?: boolean;
-            /**
-             * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
-             * @default include
-             * @enum {string}
-             */
-            sitemap?: "skip" | "include" | "only";
-            /**
-             * @description Do not follow links marked nofollow.
-             * @default true
-             */
-            obeyNofollow?: boolean;
-            /**
-             * @description Do not keep pages marked noindex.
-             * @default true
-             */
-            obeyNoindex?: boolean;
-            /**
-             * @description Treat rel=canonical as the same page.
-             * @default true
-             */
-            followCanonical?: boolean;
-            /**
-             * @description Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
-             * @default true
-             */
-            avoidQueryTraps?: boolean;
-            /**
-             * @description Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
-             * @default false
-             */
-            ifModified?: boolean;
-            /**
-             * @description What becomes of pages whose URL matches; the first route that fits decides.
-             * @default []
-             * @example [
-             *       {
-             *         "match": "/category/*",
-             *         "keep": false
-             *       },
-             *       {
-             *         "match": "/product/*",
-             *         "follow": false,
-             *         "options": {
-             *           "extract": {
-             *             "type": "product"
-             *           }
-             *         }
-             *       }
-             *     ]
-             */
-            routes?: components["schemas"]["CrawlRoute"][];
-            /**
-             * @description Bytes the job may download before it stops; null: no limit.
-             * @default null
-             */
-            maxBytes?: number | null;
-            /**
-             * @description Time after which the job stops; null: no limit.
-             * @default null
-             */
-            maxDurationMs?: number | null;
-            /**
-             * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
-             * @default null
-             */
-            maxBrowserMs?: number | null;
-            /**
-             * @description Bytes the job may download through proxies before it stops; null: no limit.
-             * @default null
-             */
-            maxProxyBytes?: number | null;
-            /**
-             * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
-             * @default null
-             */
-            maxCredits?: number | null;
-            /**
-             * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
-             * @default null
-             */
-            concurrency?: number | null;
-            /**
-             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
-             * @default null
-             * @example {
-             *       "bodies": "24h",
-             *       "jobs": "30d"
-             *     }
-             */
-            retention?: components["schemas"]["JobRetention"] | null;
-            /**
-             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
-             * @default false
-             */
-            snapshots?: boolean;
-            /**
-             * @description Make the pages of the job findable by `GET /v1/search`.
-             * @default false
-             */
-            search?: boolean;
-            /**
-             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
-             * @default false
-             */
-            lake?: boolean;
-            /**
-             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-             * @default []
-             * @example [
-             *       {
-             *         "type": "full",
-             *         "format": "csv"
-             *       }
-             *     ]
-             */
-            exports?: {
-                /**
-                 * @description What the file has.
-                 * @enum {string}
-                 */
-                type: "full" | "seo" | "raw" | "links" | "records" | "results";
-                /**
-                 * @description How it is written.
-                 * @enum {string}
-                 */
-                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-            }[];
-            /**
-             * @description Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
-             * @default null
-             */
-            maxLoginWalls?: number | null;
-            /**
-             * @description How each page is fetched.
-             * @default {}
-             */
-            options?: components["schemas"]["CrawlPageOptions"];
-            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
-            webhook?: components["schemas"]["JobWebhook"];
-            /** @constant */
-            kind: "crawl";
-        };
-        ScheduleRequest: {
-            /** @description For people. */
+        Monitor: {
+            id: string;
             name: string;
-            /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
-            cron?: string;
-            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
-            every?: string | number;
             /**
-             * @description IANA time zone of the cron line and of the active hours.
-             * @default UTC
-             */
-            timeZone?: string;
-            /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
-            job: components["schemas"]["ScheduledScrape"] | components["schemas"]["ScheduledBatch"] | components["schemas"]["ScheduledCrawl"];
-            /**
-             * @description Runs begin up to this much later, each tick always by the same part; never after the next tick.
-             * @default 0
-             */
-            jitterMs?: number;
-            /**
-             * @description What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
-             * @default skip
+             * @description What is watched: `urls`, a `site` or a `sitemap`.
              * @enum {string}
              */
-            overlap?: "skip" | "queue" | "cancelPrevious";
-            /**
-             * @description After a time without schedulers: one run for all that were missed, or none.
-             * @default one
-             * @enum {string}
-             */
-            catchUp?: "one" | "none";
-            /**
-             * @description Times outside of these hours are left out; null: none are.
-             * @default null
-             */
-            activeHours?: {
-                /** @description The local time at which they begin, `08:30`. */
-                from: string;
-                /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
-                to: string;
-                /**
-                 * @description Days on which they begin, 0 is Sunday; empty: every day.
-                 * @default []
-                 */
-                days?: number[];
-            } | null;
-        };
-        ScheduleUpdate: {
-            /** @description For people. */
-            name?: string;
-            /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
-            cron?: string;
-            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
-            every?: string | number;
-            /** @description IANA time zone of the cron line and of the active hours. */
-            timeZone?: string;
-            /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
-            job?: components["schemas"]["ScheduledScrape"] | components["schemas"]["ScheduledBatch"] | components["schemas"]["ScheduledCrawl"];
-            jitterMs?: number;
-            /** @enum {string} */
-            overlap?: "skip" | "queue" | "cancelPrevious";
-            /** @enum {string} */
-            catchUp?: "one" | "none";
-            /** @description Times outside of these hours are left out; null: none are. */
-            activeHours?: {
-                /** @description The local time at which they begin, `08:30`. */
-                from: string;
-                /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
-                to: string;
-                /**
-                 * @description Days on which they begin, 0 is Sunday; empty: every day.
-                 * @default []
-                 */
-                days?: number[];
-            } | null;
-        };
-        SchedulePreviewRequest: {
-            /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
-            cron?: string;
-            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
-            every?: string | number;
-            /**
-             * @description IANA time zone of the cron line and of the active hours.
-             * @default UTC
-             */
-            timeZone?: string;
-            /**
-             * @description Times outside of these hours are left out; null: none are.
-             * @default null
-             */
-            activeHours?: {
-                /** @description The local time at which they begin, `08:30`. */
-                from: string;
-                /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
-                to: string;
-                /**
-                 * @description Days on which they begin, 0 is Sunday; empty: every day.
-                 * @default []
-                 */
-                days?: number[];
-            } | null;
-        };
-        ExportRequest: {
-            /**
-             * @description `full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. `diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. `links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.
-             * @enum {string}
-             */
-            type: "full" | "seo" | "diff" | "raw" | "links" | "records" | "results";
-            /**
-             * @description `csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) `chunks` (pieces of texts, one per line): of `raw` only.
-             * @enum {string}
-             */
-            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-            /** @description `diff`: the earlier job to compare with. */
-            against?: string;
-            /** @description `diff`: what counts as a change. */
-            rules?: {
-                /**
-                 * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-                 * @default {
-                 *       "text": true,
-                 *       "markdown": false,
-                 *       "selectors": [],
-                 *       "fields": [
-                 *         "title",
-                 *         "price",
-                 *         "currency",
-                 *         "availability"
-                 *       ],
-                 *       "screenshot": false
-                 *     }
-                 * @example {
-                 *       "text": true,
-                 *       "fields": [
-                 *         "title",
-                 *         "price",
-                 *         "availability"
-                 *       ]
-                 *     }
-                 */
-                watch?: {
-                    /**
-                     * @description The visible text of the page.
-                     * @default false
-                     */
-                    text?: boolean;
-                    /**
-                     * @description The main content as Markdown, which has the addresses of links as well.
-                     * @default false
-                     */
-                    markdown?: boolean;
-                    /**
-                     * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-                     * @default []
-                     */
-                    selectors?: string[];
-                    /**
-                     * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-                     * @default []
-                     */
-                    fields?: "all" | string[];
-                    /**
-                     * @description The pixels of the screenshot.
-                     * @default false
-                     */
-                    screenshot?: boolean;
-                };
-                /**
-                 * @description What never counts as a change.
-                 * @default {
-                 *       "patterns": [],
-                 *       "selectors": [],
-                 *       "fields": []
-                 *     }
-                 * @example {
-                 *       "patterns": [
-                 *         "\\d+ visitors"
-                 *       ],
-                 *       "selectors": [
-                 *         ".ad",
-                 *         "footer"
-                 *       ]
-                 *     }
-                 */
-                ignore?: {
-                    /**
-                     * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-                     * @default []
-                     */
-                    patterns?: string[];
-                    /**
-                     * @description Elements, by CSS or XPath, that are removed from the page.
-                     * @default []
-                     */
-                    selectors?: string[];
-                    /**
-                     * @description Fields that are not compared.
-                     * @default []
-                     */
-                    fields?: string[];
-                };
-                /**
-                 * @description Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-                 * @default {
-                 *       "share": 0,
-                 *       "amount": 0
-                 *     }
-                 * @example {
-                 *       "share": 0.05
-                 *     }
-                 */
-                threshold?: {
-                    /**
-                     * @description Least share that changes: of the characters, of the larger number, of the pixels.
-                     * @default 0
-                     */
-                    share?: number;
-                    /**
-                     * @description Least amount that changes: characters, the difference of two numbers, pixels.
-                     * @default 0
-                     */
-                    amount?: number;
-                };
+            target: "urls" | "site" | "sitemap";
+            /** @description The pages, or the one address of the site or sitemap. */
+            urls: string[];
+            schedule: {
+                id: string;
+                cron: string | null;
+                everyMs: number | null;
+                timeZone: string;
+                jitterMs: number;
+                activeHours: {
+                    from: string;
+                    to: string;
+                    days: number[];
+                } | null;
             };
-            /** @description `csv`: begin with a byte order mark, so that Excel reads UTF-8. */
-            excel?: boolean;
-            /** @description `results` in a table: a column with the text of each page. */
-            text?: boolean;
-            /** @description A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it. */
-            to?: {
-                folder: string;
-            } | {
-                s3: string;
+            /** @description What of each page is compared. */
+            watch: {
+                [key: string]: unknown;
+            };
+            ignore: {
+                [key: string]: unknown;
+            };
+            threshold: {
+                [key: string]: unknown;
+            };
+            confirm: number;
+            settleMs: number;
+            failAfter: number;
+            learnNoise: boolean;
+            recheck: boolean;
+            maxPages: number;
+            /** @description How each page is fetched, with all defaults; secrets are hidden. */
+            options: {
+                [key: string]: unknown;
+            };
+            /** @description The webhooks of this monitor alone. */
+            notify: string[];
+            /** @enum {string} */
+            status: "active" | "paused";
+            /** @description Checks so far; the first ones make the baseline. */
+            checks: number;
+            lastCheck: {
+                /** Format: date-time */
+                at: string;
+                jobId: string;
+                pages: number;
+                changes: number;
+                failed: number;
+                /** @description Of a site: the crawl is proven to have covered it, so that pages that are missing count as removed. */
+                isCovered: boolean;
+            } | null;
+            lastChangeAt: string | null;
+            nextCheckAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            links: {
+                self: string;
+                changes: string;
+                schedule: string;
+                jobs: string;
             };
         };
-        ExtractRequest: {
-            /** @description The page, or any other text that `contentType` names. */
-            html: string;
-            /**
-             * @description Where it is from: what its links are relative to. Nothing is fetched.
-             * @example https://example.com/
-             */
+        MonitorChange: {
+            id: string;
+            monitorId: string;
+            jobId: string;
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            kind: "ADDED" | "REMOVED" | "MODIFIED" | "MOVED" | "REVERTED";
             url: string;
-            /**
-             * @description What `html` is, e.g. `application/json`.
-             * @default text/html
-             */
-            contentType?: string;
-            /**
-             * @description Formats to extract; screenshots, PDFs and XHR require a fetch.
-             * @default [
-             *       "metadata",
-             *       "links",
-             *       "text"
-             *     ]
-             */
-            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured")[];
-            /**
-             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-             * @default null
-             */
-            extract?: components["schemas"]["ExtractOptions"] | null;
-            /**
-             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-             * @default true
-             */
-            onlyMainContent?: boolean;
-            /**
-             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-             * @default []
-             * @example [
-             *       "main",
-             *       ".reviews"
-             *     ]
-             */
-            includeTags?: string[];
-            /**
-             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-             * @default []
-             * @example [
-             *       ".advertisement",
-             *       "footer"
-             *     ]
-             */
-            excludeTags?: string[];
-            /**
-             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-             * @default 500
-             */
-            maxPdfPages?: number;
-        };
-        ReextractRequest: {
-            /**
-             * @description Formats to extract; screenshots, PDFs and XHR require a fetch.
-             * @default []
-             */
-            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured")[];
-            /**
-             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-             * @default null
-             */
-            extract?: components["schemas"]["ExtractOptions"] | null;
-            /**
-             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-             * @default true
-             */
-            onlyMainContent?: boolean;
-            /**
-             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-             * @default []
-             * @example [
-             *       "main",
-             *       ".reviews"
-             *     ]
-             */
-            includeTags?: string[];
-            /**
-             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-             * @default []
-             * @example [
-             *       ".advertisement",
-             *       "footer"
-             *     ]
-             */
-            excludeTags?: string[];
-            /**
-             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-             * @default 500
-             */
-            maxPdfPages?: number;
-        };
-        /**
-         * @description Who is told of this monitor, besides the webhooks of the account.
-         * @example {
-         *       "slack": "https://hooks.slack.com/services/T0/B0/x"
-         *     }
-         */
-        MonitorReceivers: {
-            /** @description Where the events are sent as JSON. */
-            webhook?: {
-                /** @description An http or https URL. */
-                url: string;
-                /** @description Signs what is sent. Without one, messages are not signed. */
-                secret?: string;
-                /** @description Sent along, such as `Authorization`. */
-                headers?: {
-                    [key: string]: string;
-                };
+            /** @description Of MOVED: where the page was before. */
+            fromUrl: string | null;
+            title: string | null;
+            /** @description What changed, in a sentence. */
+            text: string;
+            /** @description Null for pages that are new, gone or elsewhere. */
+            diff: {
+                /** @description By name, with segments as in the diff of snapshots. */
+                texts: ({
+                    name: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                fields: ({
+                    field: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+            } | null;
+            /** @description The stored page; it may be gone. */
+            before: {
+                jobId: string;
+                taskId: number;
+            } | null;
+            /** @description The stored page; it may be gone. */
+            after: {
+                jobId: string;
+                taskId: number;
+            } | null;
+            links: {
+                self: string;
+                monitor: string;
+                job: string;
             };
-            /** @description An address for e-mail; the server must have SCRAPIFIE_SMTP_URL. */
-            email?: string;
-            /** @description A short message for people goes here: an incoming webhook of Slack. */
-            slack?: string;
-            /** @description A short message for people goes here: a webhook of Discord. */
-            discord?: string;
-            /** @description A short message for people goes here: a webhook of Microsoft Teams. */
-            teams?: string;
-            /** @description A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic. */
-            ntfy?: string;
-            /**
-             * @description Types of events, or patterns; `page.changed` is one for each page.
-             * @default [
-             *       "monitor.*"
-             *     ]
-             */
-            events?: string[];
         };
         MonitorPageOptions: {
             /**
@@ -4758,6 +4698,155 @@ export interface components {
              * @default true
              */
             obeyRobots?: boolean;
+        };
+        MonitorPreview: {
+            url: string;
+            title: string | null;
+            /** @description The texts that would be compared; long ones are cut, `chars` is their whole length. */
+            texts: {
+                name: string;
+                text: string;
+                chars: number;
+            }[];
+            /** @description The values that would be compared. */
+            fields: {
+                [key: string]: unknown;
+            };
+            /** @description Lines that would be compared, over all texts and fields. */
+            lines: number;
+            jobId: string;
+            links: {
+                job: string;
+            };
+        };
+        MonitorPreviewRequest: {
+            /** @description The page to look at. */
+            url: string;
+            /**
+             * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
+             * @default {
+             *       "text": true,
+             *       "markdown": false,
+             *       "selectors": [],
+             *       "fields": [
+             *         "title",
+             *         "price",
+             *         "currency",
+             *         "availability"
+             *       ],
+             *       "screenshot": false
+             *     }
+             * @example {
+             *       "text": true,
+             *       "fields": [
+             *         "title",
+             *         "price",
+             *         "availability"
+             *       ]
+             *     }
+             */
+            watch?: {
+                /**
+                 * @description The visible text of the page.
+                 * @default false
+                 */
+                text?: boolean;
+                /**
+                 * @description The main content as Markdown, which has the addresses of links as well.
+                 * @default false
+                 */
+                markdown?: boolean;
+                /**
+                 * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+                 * @default []
+                 */
+                selectors?: string[];
+                /**
+                 * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+                 * @default []
+                 */
+                fields?: "all" | string[];
+                /**
+                 * @description The pixels of the screenshot.
+                 * @default false
+                 */
+                screenshot?: boolean;
+            };
+            /**
+             * @description What never counts as a change.
+             * @default {
+             *       "patterns": [],
+             *       "selectors": [],
+             *       "fields": []
+             *     }
+             * @example {
+             *       "patterns": [
+             *         "\\d+ visitors"
+             *       ],
+             *       "selectors": [
+             *         ".ad",
+             *         "footer"
+             *       ]
+             *     }
+             */
+            ignore?: {
+                /**
+                 * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+                 * @default []
+                 */
+                patterns?: string[];
+                /**
+                 * @description Elements, by CSS or XPath, that are removed from the page.
+                 * @default []
+                 */
+                selectors?: string[];
+                /**
+                 * @description Fields that are not compared.
+                 * @default []
+                 */
+                fields?: string[];
+            };
+            /**
+             * @description How the page is fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["MonitorPageOptions"];
+        };
+        /**
+         * @description Who is told of this monitor, besides the webhooks of the account.
+         * @example {
+         *       "slack": "https://hooks.slack.com/services/T0/B0/x"
+         *     }
+         */
+        MonitorReceivers: {
+            /** @description Where the events are sent as JSON. */
+            webhook?: {
+                /** @description An http or https URL. */
+                url: string;
+                /** @description Signs what is sent. Without one, messages are not signed. */
+                secret?: string;
+                /** @description Sent along, such as `Authorization`. */
+                headers?: {
+                    [key: string]: string;
+                };
+            };
+            /** @description An address for e-mail; the server must have SCRAPIFIE_SMTP_URL. */
+            email?: string;
+            /** @description A short message for people goes here: an incoming webhook of Slack. */
+            slack?: string;
+            /** @description A short message for people goes here: a webhook of Discord. */
+            discord?: string;
+            /** @description A short message for people goes here: a webhook of Microsoft Teams. */
+            teams?: string;
+            /** @description A short message for people goes here: a topic of ntfy, such as https://ntfy.sh/topic. */
+            ntfy?: string;
+            /**
+             * @description Types of events, or patterns; `page.changed` is one for each page.
+             * @default [
+             *       "monitor.*"
+             *     ]
+             */
+            events?: string[];
         };
         MonitorRequest: {
             /** @description For people. */
@@ -5077,310 +5166,6 @@ export interface components {
             /** @description Replaces the receivers that the monitor had; null: it has none. */
             notify?: components["schemas"]["MonitorReceivers"] | null;
         };
-        MonitorPreviewRequest: {
-            /** @description The page to look at. */
-            url: string;
-            /**
-             * @description What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-             * @default {
-             *       "text": true,
-             *       "markdown": false,
-             *       "selectors": [],
-             *       "fields": [
-             *         "title",
-             *         "price",
-             *         "currency",
-             *         "availability"
-             *       ],
-             *       "screenshot": false
-             *     }
-             * @example {
-             *       "text": true,
-             *       "fields": [
-             *         "title",
-             *         "price",
-             *         "availability"
-             *       ]
-             *     }
-             */
-            watch?: {
-                /**
-                 * @description The visible text of the page.
-                 * @default false
-                 */
-                text?: boolean;
-                /**
-                 * @description The main content as Markdown, which has the addresses of links as well.
-                 * @default false
-                 */
-                markdown?: boolean;
-                /**
-                 * @description The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-                 * @default []
-                 */
-                selectors?: string[];
-                /**
-                 * @description Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-                 * @default []
-                 */
-                fields?: "all" | string[];
-                /**
-                 * @description The pixels of the screenshot.
-                 * @default false
-                 */
-                screenshot?: boolean;
-            };
-            /**
-             * @description What never counts as a change.
-             * @default {
-             *       "patterns": [],
-             *       "selectors": [],
-             *       "fields": []
-             *     }
-             * @example {
-             *       "patterns": [
-             *         "\\d+ visitors"
-             *       ],
-             *       "selectors": [
-             *         ".ad",
-             *         "footer"
-             *       ]
-             *     }
-             */
-            ignore?: {
-                /**
-                 * @description Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-                 * @default []
-                 */
-                patterns?: string[];
-                /**
-                 * @description Elements, by CSS or XPath, that are removed from the page.
-                 * @default []
-                 */
-                selectors?: string[];
-                /**
-                 * @description Fields that are not compared.
-                 * @default []
-                 */
-                fields?: string[];
-            };
-            /**
-             * @description How the page is fetched.
-             * @default {}
-             */
-            options?: components["schemas"]["MonitorPageOptions"];
-        };
-        QueryRequest: {
-            /** @description What the rows are: pages, links, records, snapshots. */
-            from?: string;
-            /** @description Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has. */
-            select?: (string | {
-                [key: string]: unknown;
-            })[];
-            /** @description `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep. */
-            where?: {
-                [key: string]: unknown;
-            };
-            /** @description One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows. */
-            group?: (string | {
-                [key: string]: unknown;
-            })[];
-            /** @description Names of fields or columns; `-bytes` is from the largest down. Nulls come last. */
-            order?: string[];
-            /**
-             * @description Rows at most: 100 when left out, up to 1000, of groups 10000.
-             *           Of SQL up to 100000.
-             */
-            limit?: number;
-            /** @description `nextCursor` of the answer before, with the same query; not for groups. */
-            cursor?: string;
-            /**
-             * @description One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
-             * @example SELECT host, count(*) AS pages FROM pages GROUP BY host ORDER BY pages DESC
-             */
-            sql?: string;
-            timeoutMs?: number;
-            /** @description Only files of these hosts are read; with the port where it is not the default. */
-            domains?: string[];
-            /**
-             * Format: date
-             * @description Only files of this day (UTC) and later are read.
-             */
-            since?: string;
-            /**
-             * Format: date
-             * @description Only files of this day (UTC) and earlier are read.
-             */
-            until?: string;
-        };
-        LoginRequest: {
-            /**
-             * @description The page with the log-in form.
-             * @example https://shop.example/login
-             */
-            url: string;
-            /**
-             * @description Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.
-             * @default []
-             * @example [
-             *       {
-             *         "type": "click",
-             *         "selector": "#more"
-             *       },
-             *       {
-             *         "type": "wait",
-             *         "selector": ".item:nth-child(20)"
-             *       }
-             *     ]
-             */
-            actions?: components["schemas"]["PageAction"][];
-            /**
-             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-             * @default auto
-             */
-            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
-            /**
-             * @description What to wait for before the page is read. Needs a browser.
-             * @default null
-             * @example {
-             *       "selector": "#results"
-             *     }
-             */
-            wait?: components["schemas"]["PageWait"] | null;
-            /**
-             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-             * @default {}
-             */
-            headers?: {
-                [key: string]: string;
-            };
-            /**
-             * @description Time for each of the pages that the log-in takes.
-             * @default 30000
-             */
-            timeoutMs?: number;
-            /**
-             * @description `false` is refused unless the operator’s policy consents to that for the host.
-             * @default true
-             */
-            obeyRobots?: boolean;
-            /**
-             * @description The way out. Without it, as policy and need say.
-             * @default null
-             * @example {
-             *       "tier": "residential",
-             *       "country": "de"
-             *     }
-             */
-            proxy?: components["schemas"]["PageProxy"] | null;
-            /**
-             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-             * @default null
-             */
-            identity?: ("bot" | "browser") | null;
-        };
-        SessionRequest: {
-            /** @description Left out: a name is made up. */
-            name?: string;
-            /**
-             * @description The name of what to log in with.
-             * @default null
-             */
-            credentials?: string | null;
-            /** @description Which way out its requests take; it keeps one proxy for as long as that works. */
-            proxy?: {
-                /** @default null */
-                tier?: ("datacenter" | "residential" | "mobile") | null;
-                /** @default null */
-                country?: string | null;
-            } | null;
-            /**
-             * @description `browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.
-             * @default null
-             */
-            identity?: ("bot" | "browser") | null;
-            /**
-             * @description When it ends; null: as the settings say, a day unless told.
-             * @default null
-             */
-            expiresInHours?: number | null;
-        };
-        /** @description Every answer that is not a success. */
-        Failure: {
-            /** @constant */
-            success: false;
-            error: {
-                /** @description Stable name of the error; see docs/errors.md. */
-                code: string;
-                /** @description What happened, for a person. */
-                message: string;
-                /** @description Whether the same request may work later. */
-                retryable: boolean;
-                /** @description For bad fields: one `{ field, message }` each. */
-                details?: unknown;
-            };
-        };
-        Credits: {
-            /** @description What new pages can be paid with: allowance and balance. */
-            availableCredits: number;
-            /** @description Left of this month’s allowance; it lapses with the month. */
-            allowanceCredits: number;
-            /** @description Granted credits; they do not expire. */
-            balanceCredits: number;
-            /** @description Held for the jobs that are going on. */
-            heldCredits: number;
-            /** @description The allowance of each calendar month, in UTC. */
-            monthlyCredits: number;
-            /** @description Below this, `account.low_credits` is sent. */
-            lowCredits: number;
-            /**
-             * Format: date-time
-             * @description When the next allowance comes.
-             */
-            renewsAt: string;
-        };
-        CreditEntry: {
-            id: string;
-            /**
-             * @description `lapse`: what was left of an allowance when its month was over.
-             * @enum {string}
-             */
-            kind: "grant" | "allowance" | "lapse";
-            /** @description Credits; negative: taken away. */
-            amount: number;
-            reason: string;
-            /** Format: date-time */
-            at: string;
-        };
-        Usage: {
-            /** @description The day, the id of the key or the job, the engine or the host. Empty: no key made the job. */
-            value: string;
-            pages: number;
-            attempts: number;
-            bytes: number;
-            browserMs: number;
-            proxyBytes: number;
-            /** @description Of language models. */
-            tokens: number;
-            credits: number;
-        };
-        Key: {
-            id: string;
-            name: string;
-            /** @description First characters of the secret, for recognising it. */
-            prefix: string;
-            scopes: ("scrape" | "jobs:read" | "jobs:write" | "exports" | "schedules" | "webhooks" | "read" | "write" | "credentials" | "credentials:read" | "admin")[];
-            /** @description null: the server’s default. */
-            ratePerMinute: number | null;
-            /** Format: date-time */
-            createdAt: string;
-            expiresAt: string | null;
-            revokedAt: string | null;
-            lastUsedAt: string | null;
-            links: {
-                self: string;
-            };
-        };
         NewKey: {
             id: string;
             name: string;
@@ -5400,318 +5185,83 @@ export interface components {
             /** @description Shown this one time. */
             secret: string;
         };
-        Account: {
+        NewWebhook: {
             id: string;
-            name: string;
-            /** @description A plan of the settings, or `custom`. */
-            plan: string;
-            /** @description null: none. */
-            limits: {
-                /** @description Requests to the API per minute, over all keys. */
-                requestsPerMinute: number | null;
-                /** @description Pages fetched at the same time, over all processes. */
-                concurrentPages: number | null;
-                /** @description URLs of its jobs that have not ended. */
-                openUrls: number | null;
-                /** @description Bytes of the bodies that its jobs have stored, before compression. */
-                storedBytes: number | null;
-            };
-            /** @description Since when its keys are refused; null: it is in use. */
+            /** @description Where events are sent; the addresses of chats are hidden behind their host. */
+            url: string;
+            events: string[];
+            format: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
+            enabled: boolean;
+            /** @description `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again. */
+            disabledReason: ("user" | "gone" | "failing" | "unconfirmed") | null;
             disabledAt: string | null;
-            /** @description Since when it is being deleted, which cannot be undone; null: it is not. */
-            deletingSince: string | null;
+            /** @description When the attempts began to fail that have failed in a row. */
+            failingSince: string | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
             links: {
                 self: string;
+                deliveries: string;
             };
+            /** @description Signs what is sent. Shown this one time. */
+            secret: string;
         };
-        AccountWithUse: {
+        Notification: {
             id: string;
-            name: string;
-            /** @description A plan of the settings, or `custom`. */
-            plan: string;
-            /** @description null: none. */
-            limits: {
-                /** @description Requests to the API per minute, over all keys. */
-                requestsPerMinute: number | null;
-                /** @description Pages fetched at the same time, over all processes. */
-                concurrentPages: number | null;
-                /** @description URLs of its jobs that have not ended. */
-                openUrls: number | null;
-                /** @description Bytes of the bodies that its jobs have stored, before compression. */
-                storedBytes: number | null;
-            };
-            /** @description Since when its keys are refused; null: it is in use. */
-            disabledAt: string | null;
-            /** @description Since when it is being deleted, which cannot be undone; null: it is not. */
-            deletingSince: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-            links: {
-                self: string;
-            };
-            used: {
-                openUrls: number;
-                /** @description Pages that are claimed by a worker. */
-                concurrentPages: number;
-                storedBytes: number;
-            };
-        };
-        JobLinks: {
-            self: string;
-            results: string;
-            errors: string;
-            urls: string;
-        };
-        Job: {
-            /** @description UUID; later jobs have greater ids. */
-            id: string;
+            /** @description As in docs/events.md. */
+            type: string;
             /** @enum {string} */
-            kind: "scrape" | "batch" | "crawl" | "map";
-            /** @enum {string} */
-            status: "queued" | "running" | "completed" | "partially_completed" | "failed" | "cancelled";
-            /** @description Why it ended early, e.g. `budget.pages`, `wait:CIRCUIT_OPEN`; `login-walls`: its pages ask to log in, and `errors` has them as `LOGIN_REQUIRED`. */
-            stopReason: string | null;
-            /** @description The same as a sentence. */
-            stopMessage: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            startedAt: string | null;
-            finishedAt: string | null;
-            /** @description The API key that made it. */
-            keyId: string | null;
-            /** @description What it has cost so far, sitemaps included; robots.txt files are free. */
-            credits: number;
-            progress: {
-                /** @description Every URL seen so far, as `urls` lists them: `open`, `done`, `failed`, `skipped`, `denied` and `cancelled` together, and the robots.txt files and sitemaps that ended as skipped, which `skipped` does not count. */
-                known: number;
-                /** @description URLs still to be done; the job is finished at zero. */
-                open: number;
-                /** @description Pages fetched. */
-                pages: number;
-                done: number;
-                failed: number;
-                /** @description Pages left out by a rule of the job; robots.txt files and sitemaps do not count. */
-                skipped: number;
-                /** @description Left out by robots.txt, policy or opt-out. */
-                denied: number;
-                cancelled: number;
-                /** @description Bytes of bodies, sitemaps included; robots.txt files do not count. */
-                bytes: number;
-                /** @description Time that browsers worked on its pages. */
-                browserMs: number;
-                /** @description Bytes that came through proxies. */
-                proxyBytes: number;
-            };
-            /** @description What open URLs wait for, at most 20 entries: a host that asked to wait, an open circuit breaker, allowed hours, a proxy, a retry. Empty while they are under way or due. Only where one job is asked for. */
-            waitingFor?: {
-                host: string;
-                /** @enum {string} */
-                code: "VALIDATION_FAILED" | "SECRETS_BOUND" | "BAD_REQUEST" | "MALFORMED_JSON" | "INVALID_URL" | "UNSUPPORTED_OPTION" | "QUERY_TOO_LARGE" | "QUERY_TIMEOUT" | "QUERY_REFUSED" | "QUERY_FAILED" | "INVALID_USAGE" | "UNAUTHENTICATED" | "FORBIDDEN" | "CROSS_SITE" | "ACCOUNT_DISABLED" | "STORAGE_LIMIT" | "CONSENT_REQUIRED" | "CREDITS_EXHAUSTED" | "NOT_FOUND" | "SESSION_EXPIRED" | "EXPIRED" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_MISMATCH" | "RANGE_NOT_SATISFIABLE" | "BAD_ARCHIVE" | "BODY_TOO_LARGE" | "BODY_TOO_SLOW" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUEUE_FULL" | "TOO_MANY_STREAMS" | "TOO_MANY_QUERIES" | "OVERLOADED" | "SHUTTING_DOWN" | "REQUEST_TIMEOUT" | "INTERNAL" | "INVALID_SETTINGS" | "INVALID_POLICY" | "QUERY_UNAVAILABLE" | "DATA_DIR_UNUSABLE" | "DATA_DIR_LOCKED" | "AUDIT_LOG_BROKEN" | "DATABASE_CORRUPT" | "BACKUP_DAMAGED" | "PLACE_NOT_EMPTY" | "STORE_IN_USE" | "SCHEMA_TOO_NEW" | "DISK_FULL" | "OUT_OF_FILES" | "STORE_UNAVAILABLE" | "STORE_REFUSED" | "QUEUE_UNAVAILABLE" | "QUEUE_REFUSED" | "QUEUE_UNSAFE" | "BLOBS_UNAVAILABLE" | "BLOBS_REFUSED" | "INVALID_PROXY_FILE" | "NO_BROWSER" | "BROWSER_UNCONFINED" | "SEARCH_UNAVAILABLE" | "OIDC_UNAVAILABLE" | "CREDENTIALS_UNAVAILABLE" | "API_UNREACHABLE" | "PORT_IN_USE" | "LISTEN_FAILED" | "ADDRESS_REFUSED" | "ROBOTS_DISALLOWED" | "ROBOTS_UNREACHABLE" | "DOMAIN_DENIED" | "NO_WORKER" | "BROWSER_UNAVAILABLE" | "BROWSERS_BUSY" | "NO_HEALTHY_PROXY" | "OUTSIDE_HOURS" | "CIRCUIT_OPEN" | "NOT_IN_ARCHIVE" | "BUDGET_SPENT" | "CANCELLED" | "DNS_FAILED" | "CONNECT_FAILED" | "TLS_FAILED" | "CONNECTION_RESET" | "HEADERS_TIMEOUT" | "BODY_TIMEOUT" | "TASK_TIMEOUT" | "BODY_LIMIT_EXCEEDED" | "HEADERS_LIMIT_EXCEEDED" | "RESPONSE_FLOOD" | "BAD_ENCODING" | "PROTOCOL_ERROR" | "TOO_MANY_REDIRECTS" | "REDIRECT_LOOP" | "BAD_REDIRECT" | "HTTP_ERROR" | "HOST_RATE_LIMITED" | "BLOCKED" | "CAPTCHA" | "LOGIN_FAILED" | "LOGIN_REQUIRED" | "PROXY_FAILED" | "BROWSER_CRASHED" | "BROWSER_LOST" | "ACTION_FAILED" | "CAPTCHA_UNSOLVED" | "EXPORT_FAILED" | "EXTRACTION_FAILED" | "PLUGIN_FAILED" | "WORKER_DIED" | "UNSTORABLE";
-                message: string;
-                /**
-                 * Format: date-time
-                 * @description When these URLs may go on, by what is known now.
-                 */
-                until: string;
-                /** @description How many URLs wait for it; of a large job, among its first and last thousand. */
-                tasks: number;
-            }[];
-            /** @description Kinds of its data of which some, or all, was deleted because its time was over. */
-            expired?: ("bodies" | "artifacts" | "records" | "ledger")[];
-            /** @description The first of the URLs it started from. */
-            seeds: string[];
-            /** @description All options with their defaults; secrets are hidden. */
-            options: unknown;
-            /** @description The schedule that made it; missing when none did. */
-            scheduleId?: string;
-            links: components["schemas"]["JobLinks"];
-        };
-        AcceptedJob: {
-            id: string;
-            kind: string;
-            status: string;
-            /** @description The page asked for, for a single scrape or a map. */
-            url?: string;
-            /** @description URLs the job starts with, duplicates left out. */
-            urls: number;
-            statusUrl: string;
-            resultsUrl: string;
-            links: components["schemas"]["JobLinks"];
-        };
-        AcceptedBatch: {
-            id: string;
-            kind: string;
-            status: string;
-            /** @description The page asked for, for a single scrape or a map. */
-            url?: string;
-            /** @description URLs the job starts with, duplicates left out. */
-            urls: number;
-            statusUrl: string;
-            resultsUrl: string;
-            links: components["schemas"]["JobLinks"];
-            /** @description With `ignoreInvalidUrls`: what was submitted and is no URL, each with the reason. */
-            invalidUrls?: {
-                url: string;
-                message: string;
-            }[];
-        };
-        Attempt: {
-            engine: string;
-            proxyTier: string | null;
-            /** @description The proxy by its id, as in `GET /v1/proxies`; `own/…` for one of the caller’s. */
-            proxyId?: string;
-            /** @description `browser` when the request carried the identity of a regular browser. */
-            identity?: string;
-            /** @description A solver service was allowed to help. */
-            hasSolver?: boolean;
-            /** @description Why this attempt was made this way. */
-            reason: string;
-            outcome: string;
-            /** @description What decided the outcome. */
-            evidence?: string;
-            /** @description Of an attempt that led on: the redirects it followed. */
-            redirects?: {
-                url: string;
-                statusCode: number;
-            }[];
-            /**
-             * @description The page led on to another host, where the next attempt was made.
-             * @constant
-             */
-            ledOn?: true;
-            /** @description Whose block or challenge it is, where that is known. */
-            vendor?: string;
-            errorCode?: string;
-            /** @description How much there was to read, where that decides about rendering. */
-            yield?: {
-                textLength: number;
-                linkCount: number;
-            };
-            statusCode: number | null;
-            /** @description Between the claim of the URL by a worker and the request: for robots.txt, the host’s gate and a free place. */
-            waitedMs?: number;
-            ms: number;
-            bytes: number;
-            /** @description What was used beside the request, as far as it has a price. */
-            extras?: {
-                tokens?: number;
-                solverCalls?: number;
-                screenshots?: number;
-                pdfs?: number;
-            };
-            /** @description What it costs in millionths of a credit; left out: nothing. */
-            microcredits?: number;
+            level: "good" | "neutral" | "warning" | "bad";
+            title: string;
+            text: string;
             /** Format: date-time */
             at: string;
-        };
-        PageMetadata: {
-            title: string | null;
-            description: string | null;
-            language: string | null;
-            canonical: string | null;
-            robots: string | null;
-            charset: string | null;
-            headings: {
-                level: number;
-                text: string;
-            }[];
-            meta: {
-                [key: string]: string;
+            jobId: string | null;
+            /** @description What the event says, as in docs/events.md. */
+            data: {
+                [key: string]: unknown;
             };
-            openGraph: {
-                [key: string]: string | string[];
+            /** @description The job; null for events of no job. */
+            links: {
+                self: string;
+            } | null;
+        };
+        OwnerRequest: {
+            /** @description Known to you only. */
+            id: string;
+            host: string;
+            /** @enum {string} */
+            want: "stop" | "slower";
+            secondsBetweenRequests: number | null;
+            /** @enum {string} */
+            state: "unproved" | "in-force";
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description A request that is not proved by then is forgotten.
+             */
+            expiresAt: string;
+            provedAt: string | null;
+            provedBy: ("file" | "dns") | null;
+            /** @description Publish one of the two, then call `check`. */
+            proof: {
+                file: {
+                    url: string;
+                    line: string;
+                };
+                dns: {
+                    name: string;
+                    /** @constant */
+                    type: "TXT";
+                    text: string;
+                } | null;
             };
-            twitter: {
-                [key: string]: string;
+            links: {
+                self: string;
             };
-            hreflang: {
-                lang: string;
-                url: string;
-            }[];
-            jsonLd: unknown[];
-            microdata: unknown[];
-            rdfa: unknown[];
-            feeds: {
-                url: string;
-                type: string;
-                title: string;
-            }[];
-            pagination: {
-                next: string | null;
-                prev: string | null;
-            };
-            images: {
-                url: string;
-                alt: string;
-            }[];
-        };
-        Artifact: {
-            /** @description Where it can be fetched, with the API key. */
-            url: string;
-            contentType: string;
-            bytes: number;
-            /** @description With `inline: true`; null when the bytes are gone. */
-            base64?: string | null;
-        };
-        RecordedXhr: {
-            url: string;
-            method: string;
-            statusCode: number;
-            contentType: string | null;
-            /** @description The answer was too large to be kept. */
-            isTooLarge: boolean;
-            /** @description The answer, when it is short and text. */
-            text?: string;
-            /** @description Any other answer. */
-            body?: components["schemas"]["Artifact"];
-        };
-        ActionResult: {
-            type: string;
-            ms: number;
-            /** @description Of `evaluate`: what the script returned. */
-            value?: unknown;
-            /** @description Of `screenshot`. */
-            screenshot?: components["schemas"]["Artifact"];
-        };
-        /** @description The main content of the page. */
-        PageContent: {
-            /** @description Null for documents other than web pages. */
-            html: string | null;
-            text: string;
-            title: string | null;
-            author: string | null;
-            publishedAt: string | null;
-            modifiedAt: string | null;
-            siteName: string | null;
-            language: string | null;
-            excerpt: string | null;
-            wordCount: number;
-            readingMinutes: number;
-            /** @description What kind of page it looks like; of other bodies, what they are. */
-            pageType: string | null;
-        };
-        ValueOrigin: {
-            source: string;
-            confidence: number;
-        };
-        /** @description A cookie that the response set, with its attributes as the site stated them. */
-        SetCookie: {
-            name: string;
-            /** @description `[hidden]` where the page may have been fetched with stored credentials. */
-            value: string;
-            domain: string | null;
-            path: string | null;
-            /** @description Null: until the browser is closed. */
-            expiresAt: string | null;
-            isSecure: boolean;
-            isHttpOnly: boolean;
-            sameSite: ("strict" | "lax" | "none") | null;
         };
         Page: {
             url: string;
@@ -5837,6 +5387,1317 @@ export interface components {
                     html?: components["schemas"]["Artifact"];
                 };
             };
+        };
+        PageAction: {
+            /** @constant */
+            type: "click";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "hover";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "back";
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "upload";
+            /** @description An `<input type="file">`. */
+            selector: string;
+            files: {
+                name: string;
+                /** @description `application/octet-stream` unless given. */
+                contentType?: string;
+                /**
+                 * Format: base64
+                 * @description The bytes of the file.
+                 */
+                base64: string;
+            }[];
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "type";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector: string;
+            text: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "press";
+            /** @description `Enter`, `a`, `Control+A` … */
+            key: string;
+            /** @description Where; else wherever the focus is. */
+            selector?: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "select";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector: string;
+            /** @description Value or label of the option. */
+            value: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "wait";
+            /** @description A CSS selector, or one of Playwright’s. */
+            selector?: string;
+            ms?: number;
+            /**
+             * @description How far the page must have loaded.
+             * @enum {string}
+             */
+            until?: "load" | "domcontentloaded" | "networkidle";
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "scroll";
+            /** @description Until this element is in sight. */
+            selector?: string;
+            /** @description Else one screen down. */
+            pixels?: number;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "evaluate";
+            /** @description JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer. */
+            script: string;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        } | {
+            /** @constant */
+            type: "screenshot";
+            /** @description The whole page instead of what a window shows. */
+            fullPage?: boolean;
+            /** @description Only the first element that matches. */
+            selector?: string;
+            /**
+             * @description png unless given.
+             * @enum {string}
+             */
+            format?: "png" | "jpeg";
+            /** @description Of a jpeg. */
+            quality?: number;
+            /** @description Time for this step; 10 s unless given. */
+            timeoutMs?: number;
+        };
+        /** @description The main content of the page. */
+        PageContent: {
+            /** @description Null for documents other than web pages. */
+            html: string | null;
+            text: string;
+            title: string | null;
+            author: string | null;
+            publishedAt: string | null;
+            modifiedAt: string | null;
+            siteName: string | null;
+            language: string | null;
+            excerpt: string | null;
+            wordCount: number;
+            readingMinutes: number;
+            /** @description What kind of page it looks like; of other bodies, what they are. */
+            pageType: string | null;
+        };
+        PageMetadata: {
+            title: string | null;
+            description: string | null;
+            language: string | null;
+            canonical: string | null;
+            robots: string | null;
+            charset: string | null;
+            headings: {
+                level: number;
+                text: string;
+            }[];
+            meta: {
+                [key: string]: string;
+            };
+            openGraph: {
+                [key: string]: string | string[];
+            };
+            twitter: {
+                [key: string]: string;
+            };
+            hreflang: {
+                lang: string;
+                url: string;
+            }[];
+            jsonLd: unknown[];
+            microdata: unknown[];
+            rdfa: unknown[];
+            feeds: {
+                url: string;
+                type: string;
+                title: string;
+            }[];
+            pagination: {
+                next: string | null;
+                prev: string | null;
+            };
+            images: {
+                url: string;
+                alt: string;
+            }[];
+        };
+        PageProxy: {
+            /**
+             * @description Kind of proxy, from cheap to trusted.
+             * @enum {string}
+             */
+            tier?: "datacenter" | "residential" | "mobile";
+            /** @description Where the proxy is to be, `de` for Germany. */
+            country?: string;
+            /**
+             * @description The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.
+             * @enum {string}
+             */
+            maxTier?: "datacenter" | "residential" | "mobile";
+            /** @description A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again. */
+            url?: string;
+            /** @description Several proxies of your own, which are used in turn. */
+            urls?: string[];
+        };
+        PageScreenshot: {
+            /** @description The whole page instead of what a window shows. */
+            fullPage?: boolean;
+            /** @description Only the first element that matches. */
+            selector?: string;
+            /**
+             * @description png unless given.
+             * @enum {string}
+             */
+            format?: "png" | "jpeg";
+            /** @description Of a jpeg. */
+            quality?: number;
+        };
+        PageScroll: {
+            /** @description Screens to go at most; 20 unless given. */
+            maxSteps?: number;
+            /** @description Pause after each; 150 unless given. */
+            pauseMs?: number;
+        };
+        PageWait: {
+            /** @description Until an element matches. */
+            selector?: string;
+            /** @description So long, after everything else that is waited for. */
+            ms?: number;
+            /**
+             * @description How far the page must have loaded.
+             * @enum {string}
+             */
+            until?: "load" | "domcontentloaded" | "networkidle";
+        };
+        Proxies: {
+            /** @description Whether any process that was heard of uses proxies. */
+            isSetUp: boolean;
+            proxies: {
+                id: string;
+                provider: string;
+                /** @enum {string} */
+                tier: "datacenter" | "residential" | "mobile";
+                country: string | null;
+                isHealthy: boolean;
+                /** @description The sum of the four that follow. */
+                requests: number;
+                successes: number;
+                /** @description Not served, by the fault of the proxy or perhaps so. */
+                failures: number;
+                /** @description Refused by the target because of where the request came from. */
+                bans: number;
+                /** @description Not served by the fault of the target. */
+                targetFailures: number;
+                bytes: number;
+                /** @description Median of the latest successes. */
+                p50Ms: number | null;
+            }[];
+            providers: {
+                name: string;
+                /** @enum {string} */
+                tier: "datacenter" | "residential" | "mobile";
+                /** @enum {string} */
+                breaker: "closed" | "open" | "half-open";
+                proxies: number;
+                healthy: number;
+                /** @description The sum of the four that follow. */
+                requests: number;
+                successes: number;
+                /** @description Not served, by the fault of the proxy or perhaps so. */
+                failures: number;
+                /** @description Refused by the target because of where the request came from. */
+                bans: number;
+                /** @description Not served by the fault of the target. */
+                targetFailures: number;
+                bytes: number;
+                /** @description Median of the latest successes. */
+                p50Ms: number | null;
+            }[];
+            tiers: {
+                /** @enum {string} */
+                tier: "datacenter" | "residential" | "mobile";
+                /** @description The sum of the four that follow. */
+                requests: number;
+                successes: number;
+                /** @description Not served, by the fault of the proxy or perhaps so. */
+                failures: number;
+                /** @description Refused by the target because of where the request came from. */
+                bans: number;
+                /** @description Not served by the fault of the target. */
+                targetFailures: number;
+                bytes: number;
+                /** @description Median of the latest successes. */
+                p50Ms: number | null;
+            }[];
+        };
+        PutCredentialRequest: {
+            /**
+             * @description For a form: `{{username}}` and `{{password}}` in `type` actions.
+             * @enum {string}
+             */
+            kind: "login";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            username: string;
+            password: string;
+        } | {
+            /**
+             * @description HTTP Basic authentication.
+             * @enum {string}
+             */
+            kind: "basic";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            username: string;
+            password: string;
+        } | {
+            /**
+             * @description `Authorization: Bearer …`.
+             * @enum {string}
+             */
+            kind: "bearer";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            token: string;
+        } | {
+            /**
+             * @description Any request headers.
+             * @enum {string}
+             */
+            kind: "headers";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            headers: {
+                [key: string]: string;
+            };
+        } | {
+            /**
+             * @description Cookies by name.
+             * @enum {string}
+             */
+            kind: "cookies";
+            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
+            hosts: string[];
+            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
+            allowHttp?: boolean;
+            cookies: {
+                [key: string]: string;
+            };
+        };
+        QueryRequest: {
+            /** @description What the rows are: pages, links, records, snapshots. */
+            from?: string;
+            /** @description Columns: names of fields, `{"field": "fetchedAt", "by": "day"}`, or `{"fn": "sum", "field": "bytes", "as": "total"}` with one of count, countDistinct, sum, avg, min, max. Left out: some fields of the source; of groups, how many rows each has. */
+            select?: (string | {
+                [key: string]: unknown;
+            })[];
+            /** @description `{"field", "op", "value"}` with one of eq, lt, lte, gt, gte, ne, in, notIn, contains, startsWith, endsWith, icontains, isNull, isNotNull, or `{"and": […]}`, `{"or": […]}`, `{"not": {…}}`; at most 100 comparisons, 8 levels deep. */
+            where?: {
+                [key: string]: unknown;
+            };
+            /** @description One row for each value: names of fields, or `{"field", "by"}` with hour, day, week, month, year in UTC. An empty list is one group of all rows. */
+            group?: (string | {
+                [key: string]: unknown;
+            })[];
+            /** @description Names of fields or columns; `-bytes` is from the largest down. Nulls come last. */
+            order?: string[];
+            /**
+             * @description Rows at most: 100 when left out, up to 1000, of groups 10000.
+             *           Of SQL up to 100000.
+             */
+            limit?: number;
+            /** @description `nextCursor` of the answer before, with the same query; not for groups. */
+            cursor?: string;
+            /**
+             * @description One SELECT in the SQL of DuckDB over the views `pages`, `links` and `records` of the lake.
+             * @example SELECT host, count(*) AS pages FROM pages GROUP BY host ORDER BY pages DESC
+             */
+            sql?: string;
+            timeoutMs?: number;
+            /** @description Only files of these hosts are read; with the port where it is not the default. */
+            domains?: string[];
+            /**
+             * Format: date
+             * @description Only files of this day (UTC) and later are read.
+             */
+            since?: string;
+            /**
+             * Format: date
+             * @description Only files of this day (UTC) and earlier are read.
+             */
+            until?: string;
+        };
+        QueryResult: {
+            columns: {
+                name: string;
+                /** @description text, number, time, boolean or json; of SQL, the type in DuckDB. */
+                type: string;
+            }[];
+            /** @description One object per row, with the names of `columns`. */
+            items: {
+                [key: string]: unknown;
+            }[];
+            /** @description Where the next rows begin; null at the end, and of groups. */
+            nextCursor: string | null;
+            /** @description There are more groups than `limit`. */
+            isTruncated: boolean;
+        };
+        RecordedXhr: {
+            url: string;
+            method: string;
+            statusCode: number;
+            contentType: string | null;
+            /** @description The answer was too large to be kept. */
+            isTooLarge: boolean;
+            /** @description The answer, when it is short and text. */
+            text?: string;
+            /** @description Any other answer. */
+            body?: components["schemas"]["Artifact"];
+        };
+        ReextractRequest: {
+            /**
+             * @description Formats to extract; screenshots, PDFs and XHR require a fetch.
+             * @default []
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured")[];
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
+        };
+        ResumeJobRequest: {
+            /** @description New page budget of the whole job. */
+            maxPages?: number | null;
+            /** @description New byte budget of the whole job. */
+            maxBytes?: number | null;
+            /** @description Time the job gets from now on. */
+            maxDurationMs?: number | null;
+            /** @description New budget of browser time of the whole job. */
+            maxBrowserMs?: number | null;
+            /** @description New budget of bytes through proxies of the whole job. */
+            maxProxyBytes?: number | null;
+            /** @description New budget of credits of the whole job. */
+            maxCredits?: number | null;
+        };
+        Retention: {
+            /** @description What the account asked for; null: nothing. */
+            own: {
+                bodiesMs: number | null;
+                artifactsMs: number | null;
+                recordsMs: number | null;
+                ledgerMs: number | null;
+                jobsMs: number | null;
+                exportsMs: number | null;
+                snapshotsMs: number | null;
+                maxJobs: number | null;
+                maxBytes: number | null;
+            } | null;
+            /** @description What the operator set for the account; null: nothing. */
+            operator: {
+                bodiesMs: number | null;
+                artifactsMs: number | null;
+                recordsMs: number | null;
+                ledgerMs: number | null;
+                jobsMs: number | null;
+                exportsMs: number | null;
+                snapshotsMs: number | null;
+                maxJobs: number | null;
+                maxBytes: number | null;
+            } | null;
+            /** @description What holds: the shortest time of account, operator and installation; null: without limit. */
+            effective: {
+                bodiesMs: number | null;
+                artifactsMs: number | null;
+                recordsMs: number | null;
+                ledgerMs: number | null;
+                jobsMs: number | null;
+                exportsMs: number | null;
+                snapshotsMs: number | null;
+                maxJobs: number | null;
+                maxBytes: number | null;
+            };
+        };
+        RobotsTest: {
+            url: string;
+            userAgent: string;
+            /** @description Null when the robots.txt of the host was never fetched. */
+            isAllowed: boolean | null;
+            /** @description The line that decided; null when none matched. */
+            rule: string | null;
+            /** @description Its number, from 1. */
+            line: number | null;
+            message: string;
+            /** @description The pause that the file asks for between requests. */
+            crawlDelayMs: number | null;
+            sitemaps: string[];
+            /**
+             * @description Which file was asked: the stored one, the one of the request, or none.
+             * @enum {string}
+             */
+            source: "stored" | "given" | "none";
+            /** @description Of the stored file. */
+            status: ("ok" | "absent" | "unreachable") | null;
+            fetchedAt: string | null;
+            /**
+             * @description Whether the policy of the host obeys robots.txt.
+             * @enum {string}
+             */
+            policy: "obey" | "ignore";
+        };
+        RotateKeyRequest: {
+            /** @description Another account, for the operator; left out: the account of the key. */
+            account?: string;
+            /**
+             * @description How long the secret of now goes on.
+             * @default 3600
+             */
+            overlapSeconds?: number;
+        };
+        RotateWebhookSecretRequest: {
+            /** @description The new secret; made unless given. */
+            secret?: string;
+            /**
+             * @description Hours for which messages are signed with the former secret as well.
+             * @default 24
+             */
+            overlapHours?: number;
+        };
+        Schedule: {
+            id: string;
+            name: string;
+            cron: string | null;
+            everyMs: number | null;
+            timeZone: string;
+            activeHours: {
+                from: string;
+                to: string;
+                days: number[];
+            } | null;
+            jitterMs: number;
+            /** @enum {string} */
+            overlap: "skip" | "queue" | "cancelPrevious";
+            /** @enum {string} */
+            catchUp: "one" | "none";
+            /** @description What each run starts, with all defaults; secrets are hidden. */
+            job: {
+                /** @enum {string} */
+                kind: "scrape" | "batch" | "crawl";
+            } & {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            status: "active" | "paused";
+            /** @description The next tick with its jitter; null while it is paused. */
+            nextRunAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            links: {
+                self: string;
+                runs: string;
+                next: string;
+                jobs: string;
+            };
+        };
+        SchedulePreviewRequest: {
+            /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+            cron?: string;
+            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
+            every?: string | number;
+            /**
+             * @description IANA time zone of the cron line and of the active hours.
+             * @default UTC
+             */
+            timeZone?: string;
+            /**
+             * @description Times outside of these hours are left out; null: none are.
+             * @default null
+             */
+            activeHours?: {
+                /** @description The local time at which they begin, `08:30`. */
+                from: string;
+                /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
+                to: string;
+                /**
+                 * @description Days on which they begin, 0 is Sunday; empty: every day.
+                 * @default []
+                 */
+                days?: number[];
+            } | null;
+        };
+        ScheduleRequest: {
+            /** @description For people. */
+            name: string;
+            /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+            cron?: string;
+            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
+            every?: string | number;
+            /**
+             * @description IANA time zone of the cron line and of the active hours.
+             * @default UTC
+             */
+            timeZone?: string;
+            /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
+            job: components["schemas"]["ScheduledScrape"] | components["schemas"]["ScheduledBatch"] | components["schemas"]["ScheduledCrawl"];
+            /**
+             * @description Runs begin up to this much later, each tick always by the same part; never after the next tick.
+             * @default 0
+             */
+            jitterMs?: number;
+            /**
+             * @description What becomes of a run that is due while the job before goes on: it is left out, waits (one at most), or the job before is cancelled.
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancelPrevious";
+            /**
+             * @description After a time without schedulers: one run for all that were missed, or none.
+             * @default one
+             * @enum {string}
+             */
+            catchUp?: "one" | "none";
+            /**
+             * @description Times outside of these hours are left out; null: none are.
+             * @default null
+             */
+            activeHours?: {
+                /** @description The local time at which they begin, `08:30`. */
+                from: string;
+                /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
+                to: string;
+                /**
+                 * @description Days on which they begin, 0 is Sunday; empty: every day.
+                 * @default []
+                 */
+                days?: number[];
+            } | null;
+        };
+        ScheduleRun: {
+            id: string;
+            scheduleId: string;
+            /** @enum {string} */
+            trigger: "tick" | "manual";
+            /**
+             * Format: date-time
+             * @description The tick; of a run that was asked for, when; of missed ticks, the first.
+             */
+            at: string;
+            /** @description It ran later than it should have, after a time without schedulers. */
+            isLate: boolean;
+            /**
+             * @description pending: decided within a second. waiting: begins when the job before has ended. started: has a job. skipped, refused, missed: got none, for `reason`.
+             * @enum {string}
+             */
+            status: "pending" | "waiting" | "started" | "skipped" | "refused" | "missed";
+            reason: string | null;
+            /** @description Only of a run that has started. */
+            jobId: string | null;
+            /** @description How its job stands or has ended; null when there is none, or none any more. */
+            jobStatus: ("queued" | "running" | "completed" | "partially_completed" | "failed" | "cancelled") | null;
+            /** @description Of missed ticks: the last, and how many. */
+            missed: {
+                /** Format: date-time */
+                lastAt: string;
+                /** @description 1000 stands for that many or more. */
+                count: number;
+            } | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description When it was decided. */
+            settledAt: string | null;
+            links: {
+                self: string;
+                job: string | null;
+            };
+        };
+        ScheduleUpdate: {
+            /** @description For people. */
+            name?: string;
+            /** @description Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+            cron?: string;
+            /** @description The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else. */
+            every?: string | number;
+            /** @description IANA time zone of the cron line and of the active hours. */
+            timeZone?: string;
+            /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
+            job?: components["schemas"]["ScheduledScrape"] | components["schemas"]["ScheduledBatch"] | components["schemas"]["ScheduledCrawl"];
+            jitterMs?: number;
+            /** @enum {string} */
+            overlap?: "skip" | "queue" | "cancelPrevious";
+            /** @enum {string} */
+            catchUp?: "one" | "none";
+            /** @description Times outside of these hours are left out; null: none are. */
+            activeHours?: {
+                /** @description The local time at which they begin, `08:30`. */
+                from: string;
+                /** @description The local time at which they end, at most `24:00`; before `from`: the next day. */
+                to: string;
+                /**
+                 * @description Days on which they begin, 0 is Sunday; empty: every day.
+                 * @default []
+                 */
+                days?: number[];
+            } | null;
+        };
+        ScheduledBatch: {
+            /** @description The pages to fetch; a URL given twice is fetched once. */
+            urls: string[];
+            /**
+             * @description Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.
+             * @default false
+             */
+            ignoreInvalidUrls?: boolean;
+            /**
+             * @description How each page is fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["BatchPageOptions"];
+            /**
+             * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+             * @default []
+             */
+            ignoreQueryParameters?: string[];
+            /**
+             * @description Bytes the job may download before it stops; null: no limit.
+             * @default null
+             */
+            maxBytes?: number | null;
+            /**
+             * @description Time after which the job stops; null: no limit.
+             * @default null
+             */
+            maxDurationMs?: number | null;
+            /**
+             * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+             * @default null
+             */
+            maxBrowserMs?: number | null;
+            /**
+             * @description Bytes the job may download through proxies before it stops; null: no limit.
+             * @default null
+             */
+            maxProxyBytes?: number | null;
+            /**
+             * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+             * @default null
+             */
+            maxCredits?: number | null;
+            /**
+             * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
+             * @default null
+             */
+            concurrency?: number | null;
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            }[];
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
+            /** @constant */
+            kind: "batch";
+        };
+        ScheduledCrawl: {
+            /**
+             * @description Where the crawl starts.
+             * @default []
+             */
+            urls?: string[];
+            /**
+             * @description Sitemaps to start from.
+             * @default []
+             */
+            sitemapUrls?: string[];
+            /**
+             * @description Pages to fetch at most; null: no limit.
+             * @default 10000
+             */
+            maxPages?: number | null;
+            /**
+             * @description Links to follow from a seed at most; null: no limit.
+             * @default null
+             */
+            maxDepth?: number | null;
+            /**
+             * @description Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.
+             * @default []
+             */
+            allowedDomains?: string[];
+            /**
+             * @description Follow links to subdomains of the allowed hosts.
+             * @default false
+             */
+            allowSubdomains?: boolean;
+            /**
+             * @description Follow links to any host.
+             * @default false
+             */
+            allowExternal?: boolean;
+            /**
+             * @description Only URLs that match one are fetched; empty: all. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            include?: string[];
+            /**
+             * @description URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
+             * @default []
+             */
+            exclude?: string[];
+            /**
+             * @description Query parameters that do not make a URL another one; `*` at the end is a wildcard.
+             * @default []
+             */
+            ignoreQueryParameters?: string[];
+            /**
+             * @description Treat URLs that differ after `#` as different pages.
+             * @default false
+             */
+            keepFragment?: boolean;
+            /**
+             * @description Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.
+             * @default include
+             * @enum {string}
+             */
+            sitemap?: "skip" | "include" | "only";
+            /**
+             * @description Do not follow links marked nofollow.
+             * @default true
+             */
+            obeyNofollow?: boolean;
+            /**
+             * @description Do not keep pages marked noindex.
+             * @default true
+             */
+            obeyNoindex?: boolean;
+            /**
+             * @description Treat rel=canonical as the same page.
+             * @default true
+             */
+            followCanonical?: boolean;
+            /**
+             * @description Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.
+             * @default true
+             */
+            avoidQueryTraps?: boolean;
+            /**
+             * @description Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ones keep the stored body and are marked `notModified`.
+             * @default false
+             */
+            ifModified?: boolean;
+            /**
+             * @description What becomes of pages whose URL matches; the first route that fits decides.
+             * @default []
+             * @example [
+             *       {
+             *         "match": "/category/*",
+             *         "keep": false
+             *       },
+             *       {
+             *         "match": "/product/*",
+             *         "follow": false,
+             *         "options": {
+             *           "extract": {
+             *             "type": "product"
+             *           }
+             *         }
+             *       }
+             *     ]
+             */
+            routes?: components["schemas"]["CrawlRoute"][];
+            /**
+             * @description Bytes the job may download before it stops; null: no limit.
+             * @default null
+             */
+            maxBytes?: number | null;
+            /**
+             * @description Time after which the job stops; null: no limit.
+             * @default null
+             */
+            maxDurationMs?: number | null;
+            /**
+             * @description Time that browsers may work for the job, over all its pages, before it stops; null: no limit.
+             * @default null
+             */
+            maxBrowserMs?: number | null;
+            /**
+             * @description Bytes the job may download through proxies before it stops; null: no limit.
+             * @default null
+             */
+            maxProxyBytes?: number | null;
+            /**
+             * @description Credits the job may cost before it stops; pages under way then are finished. Null: no limit.
+             * @default null
+             */
+            maxCredits?: number | null;
+            /**
+             * @description Most fetches of this job at once, over all hosts; null: no limit of its own.
+             * @default null
+             */
+            concurrency?: number | null;
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            }[];
+            /**
+             * @description Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
+             * @default null
+             */
+            maxLoginWalls?: number | null;
+            /**
+             * @description How each page is fetched.
+             * @default {}
+             */
+            options?: components["schemas"]["CrawlPageOptions"];
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
+            /** @constant */
+            kind: "crawl";
+        };
+        ScheduledScrape: {
+            /**
+             * @description The page to fetch.
+             * @example https://example.com/
+             */
+            url: string;
+            /**
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description Formats that are kept of each page and returned.
+             * @default [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             * @example [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+            /**
+             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+             * @default false
+             */
+            inline?: boolean;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+             * @default []
+             * @example [
+             *       "X-Request-Id"
+             *     ]
+             */
+            crossOriginHeaders?: string[];
+            /**
+             * @description Cookies to send to the origin of the URL.
+             * @default {}
+             */
+            cookies?: {
+                [key: string]: string;
+            };
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+             * @default null
+             */
+            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            /**
+             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+             * @default null
+             * @example {
+             *       "fullPage": true
+             *     }
+             */
+            screenshot?: components["schemas"]["PageScreenshot"] | null;
+            /**
+             * @description What a browser need not load.
+             * @default []
+             */
+            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+            /**
+             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+             * @default null
+             * @example {
+             *       "width": 1920,
+             *       "height": 1080
+             *     }
+             */
+            viewport?: {
+                width: number;
+                height: number;
+            } | null;
+            /**
+             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+             * @default false
+             */
+            mobile?: boolean;
+            /**
+             * @description Where pages that ask for the position find the browser. Needs a browser.
+             * @default null
+             * @example {
+             *       "latitude": 52.52,
+             *       "longitude": 13.405
+             *     }
+             */
+            geolocation?: {
+                latitude: number;
+                longitude: number;
+                /** @description In metres; 10 unless given. */
+                accuracy?: number;
+            } | null;
+            /**
+             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+             * @default null
+             * @example de-DE
+             */
+            locale?: string | null;
+            /**
+             * @description Time zone of the browser. Needs a browser.
+             * @default null
+             * @example Europe/Berlin
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+             * @default null
+             */
+            identityBrowser?: ("firefox" | "safari") | null;
+            /**
+             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+            taskTimeoutMs?: number;
+            /**
+             * @description Tries per URL, the first one included.
+             * @default 3
+             */
+            maxAttempts?: number;
+            /**
+             * @description Largest body that is read, after decompression.
+             * @default 10485760
+             */
+            maxBodyBytes?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+            /**
+             * @description HTTP method.
+             * @default GET
+             * @enum {string}
+             */
+            method?: "GET" | "POST";
+            /**
+             * @description Request body; needs `method: "POST"`.
+             * @default null
+             */
+            body?: string | null;
+            /**
+             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+             * @default 0
+             */
+            maxAge?: number | string;
+            /**
+             * @description Whether the page that is fetched may answer later requests with `maxAge`.
+             * @default true
+             */
+            reuse?: boolean;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
+            }[];
+            /**
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
+             */
+            retention?: components["schemas"]["JobRetention"] | null;
+            /**
+             * @description Answer 202 with the job at once instead of waiting for the result.
+             * @default false
+             */
+            async?: boolean;
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
+            /** @constant */
+            kind: "scrape";
         };
         Scrape: {
             /** @description The job that fetched it. */
@@ -5976,178 +6837,317 @@ export interface components {
                 };
             };
         };
-        LedgerEntry: {
-            url: string;
-            /** @enum {string} */
-            kind: "page" | "sitemap" | "site";
-            /** @enum {string} */
-            state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
-            /** @enum {string} */
-            decision: "pending" | "fetched" | "skipped" | "denied" | "failed" | "cancelled";
-            /** @description The rule that decided, e.g. `scope.exclude:/admin/`. */
-            rule: string | null;
-            /** @description The rule as a sentence. */
-            message?: string | null;
-            errorCode: string | null;
-            depth: number;
-            foundBy: string;
-            foundOn: string | null;
-            attempts: components["schemas"]["Attempt"][];
-            /** Format: date-time */
-            discoveredAt: string;
-            finishedAt: string | null;
-        };
-        Why: {
-            jobId: string;
-            /** @description As the job knows it. */
+        ScrapeRequest: {
+            /**
+             * @description The page to fetch.
+             * @example https://example.com/
+             */
             url: string;
             /**
-             * @description `unseen` when the job has never met the URL.
+             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+             * @default auto
+             */
+            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
+            /**
+             * @description Formats that are kept of each page and returned.
+             * @default [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             * @example [
+             *       "metadata",
+             *       "links",
+             *       "text"
+             *     ]
+             */
+            formats?: ("html" | "rawHtml" | "text" | "links" | "metadata" | "markdown" | "content" | "structured" | "screenshot" | "pdf" | "xhr")[];
+            /**
+             * @description Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
+             * @default false
+             */
+            inline?: boolean;
+            /**
+             * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+             * @default []
+             * @example [
+             *       "X-Request-Id"
+             *     ]
+             */
+            crossOriginHeaders?: string[];
+            /**
+             * @description Cookies to send to the origin of the URL.
+             * @default {}
+             */
+            cookies?: {
+                [key: string]: string;
+            };
+            /**
+             * @description What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
+             * @default null
+             */
+            extract?: components["schemas"]["ExtractOptions"] | null;
+            /**
+             * @description `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
+             * @default true
+             */
+            onlyMainContent?: boolean;
+            /**
+             * @description CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
+             * @default []
+             * @example [
+             *       "main",
+             *       ".reviews"
+             *     ]
+             */
+            includeTags?: string[];
+            /**
+             * @description CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
+             * @default []
+             * @example [
+             *       ".advertisement",
+             *       "footer"
+             *     ]
+             */
+            excludeTags?: string[];
+            /**
+             * @description Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
+             * @default 500
+             */
+            maxPdfPages?: number;
+            /**
+             * @description What to wait for before the page is read. Needs a browser.
+             * @default null
+             * @example {
+             *       "selector": "#results"
+             *     }
+             */
+            wait?: components["schemas"]["PageWait"] | null;
+            /**
+             * @description Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+             * @default null
+             */
+            scroll?: (boolean | components["schemas"]["PageScroll"]) | null;
+            /**
+             * @description What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "click",
+             *         "selector": "#more"
+             *       },
+             *       {
+             *         "type": "wait",
+             *         "selector": ".item:nth-child(20)"
+             *       }
+             *     ]
+             */
+            actions?: components["schemas"]["PageAction"][];
+            /**
+             * @description How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
+             * @default null
+             * @example {
+             *       "fullPage": true
+             *     }
+             */
+            screenshot?: components["schemas"]["PageScreenshot"] | null;
+            /**
+             * @description What a browser need not load.
+             * @default []
+             */
+            blockResources?: ("images" | "fonts" | "media" | "trackers")[];
+            /**
+             * @description Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+             * @default null
+             * @example {
+             *       "width": 1920,
+             *       "height": 1080
+             *     }
+             */
+            viewport?: {
+                width: number;
+                height: number;
+            } | null;
+            /**
+             * @description Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+             * @default false
+             */
+            mobile?: boolean;
+            /**
+             * @description Where pages that ask for the position find the browser. Needs a browser.
+             * @default null
+             * @example {
+             *       "latitude": 52.52,
+             *       "longitude": 13.405
+             *     }
+             */
+            geolocation?: {
+                latitude: number;
+                longitude: number;
+                /** @description In metres; 10 unless given. */
+                accuracy?: number;
+            } | null;
+            /**
+             * @description Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+             * @default null
+             * @example de-DE
+             */
+            locale?: string | null;
+            /**
+             * @description Time zone of the browser. Needs a browser.
+             * @default null
+             * @example Europe/Berlin
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * @description The way out. Without it, as policy and need say.
+             * @default null
+             * @example {
+             *       "tier": "residential",
+             *       "country": "de"
+             *     }
+             */
+            proxy?: components["schemas"]["PageProxy"] | null;
+            /**
+             * @description `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+             * @default null
+             */
+            identityBrowser?: ("firefox" | "safari") | null;
+            /**
+             * @description Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+             * @default 30000
+             */
+            timeoutMs?: number;
+            /** @description Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted. */
+            taskTimeoutMs?: number;
+            /**
+             * @description Tries per URL, the first one included.
+             * @default 3
+             */
+            maxAttempts?: number;
+            /**
+             * @description Largest body that is read, after decompression.
+             * @default 10485760
+             */
+            maxBodyBytes?: number;
+            /**
+             * @description `false` is refused unless the operator’s policy consents to that for the host.
+             * @default true
+             */
+            obeyRobots?: boolean;
+            /**
+             * @description HTTP method.
+             * @default GET
              * @enum {string}
              */
-            state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled" | "unseen";
-            code: string | null;
-            /** @description The rule that decided; of an unseen URL, the one that would have. */
-            rule: string | null;
-            /** @description What happened, in the order of events. */
-            sentences: string[];
-            entry: components["schemas"]["LedgerEntry"] | null;
-            links: components["schemas"]["JobLinks"];
-        };
-        JobError: {
-            url: string;
-            /** @description Exactly as it was submitted; `url` where it was found on another page. */
-            sourceUrl: string;
-            /** @enum {string} */
-            state: "failed" | "denied";
-            code: string | null;
-            message: string;
-            retryable: boolean;
-            rule: string | null;
-            attempts: components["schemas"]["Attempt"][];
-            finishedAt: string | null;
-        };
-        Map: {
-            id: string;
-            urls: string[];
-            /** @description The same URLs with their titles. */
-            pages: {
-                url: string;
-                /** @description What the start page calls it; null where only a sitemap has the URL. */
-                title: string | null;
+            method?: "GET" | "POST";
+            /**
+             * @description Request body; needs `method: "POST"`.
+             * @default null
+             */
+            body?: string | null;
+            /**
+             * @description A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none does. Never for requests with headers, cookies, a session, a proxy, actions or a body.
+             * @default 0
+             */
+            maxAge?: number | string;
+            /**
+             * @description Whether the page that is fetched may answer later requests with `maxAge`.
+             * @default true
+             */
+            reuse?: boolean;
+            /**
+             * @description Keep each distinct content of a page in the history of its URL, over all jobs: `GET /v1/pages?url=`.
+             * @default false
+             */
+            snapshots?: boolean;
+            /**
+             * @description Make the pages of the job findable by `GET /v1/search`.
+             * @default false
+             */
+            search?: boolean;
+            /**
+             * @description Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
+             * @default false
+             */
+            lake?: boolean;
+            /**
+             * @description Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
+             * @default []
+             * @example [
+             *       {
+             *         "type": "full",
+             *         "format": "csv"
+             *       }
+             *     ]
+             */
+            exports?: {
+                /**
+                 * @description What the file has.
+                 * @enum {string}
+                 */
+                type: "full" | "seo" | "raw" | "links" | "records" | "results";
+                /**
+                 * @description How it is written.
+                 * @enum {string}
+                 */
+                format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
             }[];
-            links: components["schemas"]["JobLinks"];
-            /** @description More were found; `/v1/jobs/:id/urls` has them all. */
-            isTruncated: boolean;
-        };
-        AuditEntry: {
-            /** @description 1 for the first entry; no number is left out. */
-            seq: number;
-            /** Format: date-time */
-            at: string;
-            /** @description The id of an API key, an address, an account, or `command line`. */
-            actor: string;
-            /** @description What was done, such as `key.create`. */
-            action: string;
-            target: string;
-            details: {
-                [key: string]: unknown;
-            };
-            /** @description `hash` of the entry before; zeros for the first. */
-            previousHash: string;
-            /** @description SHA-256 over this entry and `previousHash`; docs/security.md says how. */
-            hash: string;
-        };
-        OwnerRequest: {
-            /** @description Known to you only. */
-            id: string;
-            host: string;
-            /** @enum {string} */
-            want: "stop" | "slower";
-            secondsBetweenRequests: number | null;
-            /** @enum {string} */
-            state: "unproved" | "in-force";
-            /** Format: date-time */
-            createdAt: string;
             /**
-             * Format: date-time
-             * @description A request that is not proved by then is forgotten.
+             * @description How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
+             * @default null
+             * @example {
+             *       "bodies": "24h",
+             *       "jobs": "30d"
+             *     }
              */
-            expiresAt: string;
-            provedAt: string | null;
-            provedBy: ("file" | "dns") | null;
-            /** @description Publish one of the two, then call `check`. */
-            proof: {
-                file: {
-                    url: string;
-                    line: string;
-                };
-                dns: {
-                    name: string;
-                    /** @constant */
-                    type: "TXT";
-                    text: string;
-                } | null;
-            };
-            links: {
-                self: string;
-            };
-        };
-        CheckedOwnerRequest: {
-            /** @description Known to you only. */
-            id: string;
-            host: string;
-            /** @enum {string} */
-            want: "stop" | "slower";
-            secondsBetweenRequests: number | null;
-            /** @enum {string} */
-            state: "unproved" | "in-force";
-            /** Format: date-time */
-            createdAt: string;
+            retention?: components["schemas"]["JobRetention"] | null;
             /**
-             * Format: date-time
-             * @description A request that is not proved by then is forgotten.
+             * @description Answer 202 with the job at once instead of waiting for the result.
+             * @default false
              */
-            expiresAt: string;
-            provedAt: string | null;
-            provedBy: ("file" | "dns") | null;
-            /** @description Publish one of the two, then call `check`. */
-            proof: {
-                file: {
-                    url: string;
-                    line: string;
-                };
-                dns: {
-                    name: string;
-                    /** @constant */
-                    type: "TXT";
-                    text: string;
-                } | null;
-            };
-            links: {
-                self: string;
-            };
-            /** @description What was found in place of the proof. */
-            seen: string[];
+            async?: boolean;
+            /** @description Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks. */
+            webhook?: components["schemas"]["JobWebhook"];
         };
-        ListedOwnerRequest: {
-            host: string;
-            /** @enum {string} */
-            want: "stop" | "slower";
-            secondsBetweenRequests: number | null;
-            /** @enum {string} */
-            state: "unproved" | "in-force";
+        SearchHit: {
+            url: string;
+            /** @description The job that has the newest content of the URL. */
+            jobId: string;
+            statusCode: number | null;
             /** Format: date-time */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description A request that is not proved by then is forgotten.
-             */
-            expiresAt: string;
-            provedAt: string | null;
-            provedBy: ("file" | "dns") | null;
-            contact: string | null;
-            message: string | null;
+            fetchedAt: string;
+            /** @description Larger is better; only for comparing hits of one search. */
+            score: number;
+            title: {
+                /** @description Plain text of the page. Never HTML: escape it where you show it. */
+                text: string;
+                /** @description What was found in it: start and end, counted in UTF-16 units as JavaScript does. */
+                marks: number[][];
+            } | null;
+            snippet: {
+                /** @description Plain text of the page. Never HTML: escape it where you show it. */
+                text: string;
+                /** @description What was found in it: start and end, counted in UTF-16 units as JavaScript does. */
+                marks: number[][];
+            };
         };
         Session: {
             name: string;
@@ -6216,214 +7216,158 @@ export interface components {
                 origins: number;
             };
         };
-        Login: {
+        SessionRequest: {
+            /** @description Left out: a name is made up. */
+            name?: string;
             /**
-             * @description `form`: the form was sent by plain HTTP. `browser`: a browser filled it in. `actions`: the steps of the request. `none`: the site did not ask, because the session is logged in or its credentials go along as headers.
-             * @enum {string}
+             * @description The name of what to log in with.
+             * @default null
              */
-            method: "form" | "browser" | "actions" | "none";
-            /** @description The page that the log-in led to. */
-            finalUrl: string;
-            statusCode: number | null;
-            /** @description The scrapes that it took, in their order. */
-            jobIds: string[];
-            session: components["schemas"]["SessionDetail"];
+            credentials?: string | null;
+            /** @description Which way out its requests take; it keeps one proxy for as long as that works. */
+            proxy?: {
+                /** @default null */
+                tier?: ("datacenter" | "residential" | "mobile") | null;
+                /** @default null */
+                country?: string | null;
+            } | null;
+            /**
+             * @description `browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.
+             * @default null
+             */
+            identity?: ("bot" | "browser") | null;
+            /**
+             * @description When it ends; null: as the settings say, a day unless told.
+             * @default null
+             */
+            expiresInHours?: number | null;
         };
-        Credential: {
+        /** @description A cookie that the response set, with its attributes as the site stated them. */
+        SetCookie: {
             name: string;
-            /** @enum {string} */
-            kind: "login" | "basic" | "bearer" | "headers" | "cookies";
-            /** @description The only hosts it is sent to. */
-            hosts: string[];
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-            links: {
-                self: string;
-            };
+            /** @description `[hidden]` where the page may have been fetched with stored credentials. */
+            value: string;
+            domain: string | null;
+            path: string | null;
+            /** @description Null: until the browser is closed. */
+            expiresAt: string | null;
+            isSecure: boolean;
+            isHttpOnly: boolean;
+            sameSite: ("strict" | "lax" | "none") | null;
         };
-        DomainRequests: {
-            host: string;
+        SetRetentionOfAccountRequest: {
             /**
-             * Format: date-time
-             * @description When the first bucket of the hour begins.
+             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
+             * @default null
              */
-            from: string;
+            bodies?: (number | string) | null;
             /**
-             * Format: date-time
-             * @description When the last bucket ends, which is the present one.
+             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+             * @default null
              */
-            until: string;
-            /** @description The length of a bucket. */
-            bucketMs: number;
-            /** @description The buckets in which requests were sent, oldest first. */
-            points: {
-                /**
-                 * Format: date-time
-                 * @description When the bucket begins.
-                 */
-                at: string;
-                requests: number;
-            }[];
-            limit: {
-                /** @description Requests per second by the policy in force now; null: unlimited. */
-                perSecond: number | null;
-                /** @description The most requests that the policy allows in a bucket, with its burst; null: unlimited. */
-                perBucket: number | null;
-            };
+            artifacts?: (number | string) | null;
+            /**
+             * @description How long is kept what was read out of pages; null: as the account and the installation say.
+             * @default null
+             */
+            records?: (number | string) | null;
+            /**
+             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+             * @default null
+             */
+            ledger?: (number | string) | null;
+            /**
+             * @description How long an ended job is kept at all; null: as the account and the installation say.
+             * @default null
+             */
+            jobs?: (number | string) | null;
+            /**
+             * @description How long exports are kept after they were written; null: as the account and the installation say.
+             * @default null
+             */
+            exports?: (number | string) | null;
+            /**
+             * @description How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+             * @default null
+             */
+            snapshots?: (number | string) | null;
+            /**
+             * @description Ended jobs that are kept, the newest; null: all.
+             * @default null
+             */
+            maxJobs?: number | null;
+            /**
+             * @description Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+             * @default null
+             */
+            maxBytes?: number | null;
         };
-        /** @description What the host has taught; null while that is nothing. */
-        DomainStrategy: {
-            /** @description Ways to fetch that were tried, the one with most experience first. */
-            ways: {
-                engine: string;
-                /** @description Null: without a proxy. */
-                proxyTier: string | null;
-                /** @enum {string} */
-                identity: "bot" | "browser";
-                /** @description Share of attempts that the site admitted, from 0 to 1; older attempts count less. */
-                successRate: number;
-                /** @description How much experience that is, in attempts; half of it is gone after a day. */
-                weight: number;
-                /** Format: date-time */
-                lastAt: string;
-            }[];
-            pages: {
-                /** @description Kinds of pages, told apart by their URLs. */
-                known: number;
-                /** @description Those of them that are empty without scripts. */
-                needScripts: number;
-            };
-            /** @description When a cheaper way was last tried again. */
-            probedAt: string | null;
-        } | null;
-        Domain: {
-            /** @description Host name, with the port where it is not the default. */
-            host: string;
-            visited: boolean;
-            /** @description URLs due now, over all jobs. */
-            ready: number;
-            nextAt: string | null;
-            requests: number;
-            failures: number;
-            /** @description Below 1 after the host asked to slow down. */
-            rateFactor: number;
-            blockedUntil: string | null;
-            lastRequestAt: string | null;
+        SetRetentionRequest: {
+            /**
+             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
+             * @default null
+             */
+            bodies?: (number | string) | null;
+            /**
+             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+             * @default null
+             */
+            artifacts?: (number | string) | null;
+            /**
+             * @description How long is kept what was read out of pages; null: as the account and the installation say.
+             * @default null
+             */
+            records?: (number | string) | null;
+            /**
+             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+             * @default null
+             */
+            ledger?: (number | string) | null;
+            /**
+             * @description How long an ended job is kept at all; null: as the account and the installation say.
+             * @default null
+             */
+            jobs?: (number | string) | null;
+            /**
+             * @description How long exports are kept after they were written; null: as the account and the installation say.
+             * @default null
+             */
+            exports?: (number | string) | null;
+            /**
+             * @description How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+             * @default null
+             */
+            snapshots?: (number | string) | null;
+            /**
+             * @description Ended jobs that are kept, the newest; null: all.
+             * @default null
+             */
+            maxJobs?: number | null;
+            /**
+             * @description Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+             * @default null
+             */
+            maxBytes?: number | null;
+        };
+        Setting: {
+            name: string;
+            variable: string;
+            /** @description Secrets are hidden, and of URLs all but scheme and host. Null: not set. */
+            value: unknown;
+            default: unknown;
             /** @enum {string} */
-            breaker: "closed" | "open" | "half-open";
-            links: {
-                self: string;
-            };
+            source: "default" | "command line" | "code" | "environment" | ".env";
+            description: string;
         };
-        DomainDetail: {
-            /** @description Host name, with the port where it is not the default. */
-            host: string;
-            visited: boolean;
-            /** @description URLs due now, over all jobs. */
-            ready: number;
-            nextAt: string | null;
-            requests: number;
-            failures: number;
-            /** @description Below 1 after the host asked to slow down. */
-            rateFactor: number;
-            blockedUntil: string | null;
-            lastRequestAt: string | null;
-            /** @enum {string} */
-            breaker: "closed" | "open" | "half-open";
-            links: {
-                self: string;
-            };
-            strategy: components["schemas"]["DomainStrategy"];
-            /** @description How the host is treated, and which entries of the policy file say so. */
-            policy: unknown;
-            /** @description The rule that denies the host; null when none does. */
-            denied: string | null;
-            robots: {
-                origin: string;
-                status: string;
-                /** Format: date-time */
-                fetchedAt: string;
-                /** Format: date-time */
-                expiresAt: string;
-                reason: string;
-                /** @description The file as it is stored; empty where there is none. */
-                body: string;
-            }[];
-            optOut: {
-                host: string;
-                reason: string;
-                contact: string | null;
-                /** Format: date-time */
-                at: string;
-                /** @description Least time between two requests; null: there are none at all. */
-                minDelayMs: number | null;
-            } | null;
-        };
-        Estimate: {
-            /** @description Pages that will be fetched. */
-            pages: {
-                low: number;
-                /** @description Null: nothing bounds it. */
-                high: number | null;
-            };
-            /** @description Time at the pace of the hosts. */
-            durationMs: {
-                low: number;
-                /** @description Null: nothing bounds it. */
-                high: number | null;
-            };
-            /** @description From one attempt by the cheapest engine to the dearest attempt that the policy allows. */
-            credits: {
-                low: number;
-                /** @description Null: nothing bounds it. */
-                high: number | null;
-            };
-            /** @description The pace of the first 20 hosts. */
-            hosts: {
-                host: string;
-                /** @description Between two requests; 0: no pace is set. */
-                pauseMs: number;
-                concurrency: number;
-                reason: string;
-            }[];
-            /** @description How the figures came about, as sentences. */
-            reasons: string[];
-        };
-        Export: {
-            id: string;
+        Sighting: {
+            snapshotId: string;
+            url: string;
+            hash: string;
             jobId: string;
-            /** @enum {string} */
-            type: "full" | "seo" | "diff" | "raw" | "links" | "records" | "results";
-            /** @enum {string} */
-            format: "csv" | "xlsx" | "json" | "ndjson" | "parquet" | "warc" | "wacz" | "markdown" | "chunks";
-            /** @description `diff`: the job that it is compared with. */
-            against: string | null;
-            /** @enum {string} */
-            status: "pending" | "running" | "ready" | "failed";
-            /** @description Rows, or pages, written so far. */
-            rows: number;
-            /** @description Bytes written so far. */
-            sizeBytes: number;
-            /** @description Of the file, in hex; null until it is ready. */
-            sha256: string | null;
-            /** @description The file, for an hour, without an API key: everyone with the link can read it. 409 until it is ready; null when it failed. */
-            url: string | null;
-            /** @description The place that gets a copy as well. */
-            to: string | null;
-            error: {
-                code: string;
-                message: string;
-            } | null;
-            /** Format: date-time */
-            createdAt: string;
-            startedAt: string | null;
-            finishedAt: string | null;
+            /** @description ISO 8601. */
+            seenAt: string;
             links: {
-                self: string;
-                download: string;
-                job: string;
+                snapshot: string;
             };
         };
         SiteChange: {
@@ -6503,582 +7447,6 @@ export interface components {
                 picture: unknown;
             } | null;
         };
-        JobPageLinks: {
-            /** @description As the job knows it. */
-            url: string;
-            /** @description Null when the job does not know the URL. */
-            state: ("ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled") | null;
-            foundBy: string | null;
-            /** @description The page on which the job first found it. */
-            foundOn: string | null;
-            /** @description Without a stored page there are no outgoing links. */
-            hasPage: boolean;
-            outgoing: {
-                url: string;
-                text: string;
-                rel: string;
-                /** @description The element it stood in. */
-                from: string;
-                isInternal: boolean;
-                /** @description What became of its target in this job; null when the job does not know it. */
-                state: ("ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled") | null;
-                statusCode: number | null;
-                errorCode: string | null;
-                rule: string | null;
-            }[];
-            outgoingCount: number;
-            incoming: {
-                url: string;
-                title: string | null;
-                text: string;
-                rel: string;
-            }[];
-            /** @description Where the incoming links of more pages are looked for; null when all pages were. */
-            nextCursor: string | null;
-        };
-        JobRow: {
-            /** @description Of the URL in this job; part of the addresses of its artifacts. */
-            page: string;
-            url: string;
-            /** @enum {string} */
-            kind: "page" | "sitemap" | "site";
-            /** @enum {string} */
-            state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
-            statusCode: number | null;
-            title: string | null;
-            contentType: string | null;
-            bytes: number | null;
-            /** @description Of the last attempt. */
-            engine: string | null;
-            /** @description Of the last attempt. */
-            durationMs: number | null;
-            attempts: number;
-            /** @description Of all attempts. */
-            credits: number;
-            depth: number;
-            foundBy: string;
-            foundOn: string | null;
-            /** @description Where redirects led; null without a stored page. */
-            finalUrl: string | null;
-            duplicateOf: string | null;
-            contentHash: string | null;
-            errorCode: string | null;
-            rule: string | null;
-            /** @description The rule or the error as a sentence. */
-            message: string | null;
-            /** Format: date-time */
-            discoveredAt: string;
-            fetchedAt: string | null;
-            finishedAt: string | null;
-        };
-        JobSummary: {
-            jobId: string;
-            /**
-             * Format: date-time
-             * @description When it was counted. Of a job that goes on it may be some seconds old.
-             */
-            at: string;
-            /** @description URLs that the filter leaves; without one, all of the job. */
-            urls: number;
-            /** @description Of the whole job, whatever the filter. */
-            bytes: number;
-            /** @description Of the whole job, whatever the filter. */
-            credits: number;
-            states: {
-                /** @enum {string} */
-                state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
-                urls: number;
-            }[];
-            /** @description Why URLs failed, were skipped, denied or cancelled; the most frequent cause first. */
-            causes: {
-                /** @enum {string} */
-                state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled";
-                /** @description The error code, or the rule up to its colon; a value for the filter `reason`. */
-                cause: string;
-                errorCode: string | null;
-                urls: number;
-                /** @description Why, as a sentence about the example. */
-                message: string | null;
-                /** @description What to do about it; null when there is nothing to do. */
-                advice: string | null;
-                /** @description Of errors: whether trying again can help. */
-                retry: ("never" | "later" | "otherWay") | null;
-                /** @description One of the URLs. */
-                example: string;
-            }[];
-            statusCodes: {
-                statusCode: number | null;
-                urls: number;
-            }[];
-            /** @description By the engine of the last attempt, with the figures of these attempts. */
-            engines: {
-                engine: string;
-                urls: number;
-                bytes: number;
-                meanMs: number;
-                credits: number;
-            }[];
-            depths: {
-                depth: number;
-                urls: number;
-            }[];
-            /** @description The 200 hosts with the most URLs. */
-            hosts: {
-                host: string;
-                urls: number;
-                done: number;
-                failed: number;
-                skipped: number;
-                denied: number;
-            }[];
-            /** @description Of the first 100,000 stored pages. */
-            contentTypes: {
-                contentType: string | null;
-                pages: number;
-                bytes: number;
-            }[];
-            /** @description URLs that ended, in at most 200 points; those without any are left out. */
-            timeline: {
-                bucketMs: number;
-                points: {
-                    /** Format: date-time */
-                    at: string;
-                    done: number;
-                    failed: number;
-                    bytes: number;
-                }[];
-            };
-        };
-        JobPath: {
-            /** @description The next part of the address; ends with a slash where more follows. */
-            name: string;
-            /** @description The whole beginning; of a folder, a value for `under`. */
-            url: string;
-            isFolder: boolean;
-            /** @description Pages below it, or with this address and any query. */
-            urls: number;
-            done: number;
-            failed: number;
-            skipped: number;
-            denied: number;
-        };
-        Monitor: {
-            id: string;
-            name: string;
-            /**
-             * @description What is watched: `urls`, a `site` or a `sitemap`.
-             * @enum {string}
-             */
-            target: "urls" | "site" | "sitemap";
-            /** @description The pages, or the one address of the site or sitemap. */
-            urls: string[];
-            schedule: {
-                id: string;
-                cron: string | null;
-                everyMs: number | null;
-                timeZone: string;
-                jitterMs: number;
-                activeHours: {
-                    from: string;
-                    to: string;
-                    days: number[];
-                } | null;
-            };
-            /** @description What of each page is compared. */
-            watch: {
-                [key: string]: unknown;
-            };
-            ignore: {
-                [key: string]: unknown;
-            };
-            threshold: {
-                [key: string]: unknown;
-            };
-            confirm: number;
-            settleMs: number;
-            failAfter: number;
-            learnNoise: boolean;
-            recheck: boolean;
-            maxPages: number;
-            /** @description How each page is fetched, with all defaults; secrets are hidden. */
-            options: {
-                [key: string]: unknown;
-            };
-            /** @description The webhooks of this monitor alone. */
-            notify: string[];
-            /** @enum {string} */
-            status: "active" | "paused";
-            /** @description Checks so far; the first ones make the baseline. */
-            checks: number;
-            lastCheck: {
-                /** Format: date-time */
-                at: string;
-                jobId: string;
-                pages: number;
-                changes: number;
-                failed: number;
-                /** @description Of a site: the crawl is proven to have covered it, so that pages that are missing count as removed. */
-                isCovered: boolean;
-            } | null;
-            lastChangeAt: string | null;
-            nextCheckAt: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-            links: {
-                self: string;
-                changes: string;
-                schedule: string;
-                jobs: string;
-            };
-        };
-        MonitorChange: {
-            id: string;
-            monitorId: string;
-            jobId: string;
-            /** Format: date-time */
-            at: string;
-            /** @enum {string} */
-            kind: "ADDED" | "REMOVED" | "MODIFIED" | "MOVED" | "REVERTED";
-            url: string;
-            /** @description Of MOVED: where the page was before. */
-            fromUrl: string | null;
-            title: string | null;
-            /** @description What changed, in a sentence. */
-            text: string;
-            /** @description Null for pages that are new, gone or elsewhere. */
-            diff: {
-                /** @description By name, with segments as in the diff of snapshots. */
-                texts: ({
-                    name: string;
-                } & {
-                    [key: string]: unknown;
-                })[];
-                fields: ({
-                    field: string;
-                } & {
-                    [key: string]: unknown;
-                })[];
-            } | null;
-            /** @description The stored page; it may be gone. */
-            before: {
-                jobId: string;
-                taskId: number;
-            } | null;
-            /** @description The stored page; it may be gone. */
-            after: {
-                jobId: string;
-                taskId: number;
-            } | null;
-            links: {
-                self: string;
-                monitor: string;
-                job: string;
-            };
-        };
-        MonitorPreview: {
-            url: string;
-            title: string | null;
-            /** @description The texts that would be compared; long ones are cut, `chars` is their whole length. */
-            texts: {
-                name: string;
-                text: string;
-                chars: number;
-            }[];
-            /** @description The values that would be compared. */
-            fields: {
-                [key: string]: unknown;
-            };
-            /** @description Lines that would be compared, over all texts and fields. */
-            lines: number;
-            jobId: string;
-            links: {
-                job: string;
-            };
-        };
-        Schedule: {
-            id: string;
-            name: string;
-            cron: string | null;
-            everyMs: number | null;
-            timeZone: string;
-            activeHours: {
-                from: string;
-                to: string;
-                days: number[];
-            } | null;
-            jitterMs: number;
-            /** @enum {string} */
-            overlap: "skip" | "queue" | "cancelPrevious";
-            /** @enum {string} */
-            catchUp: "one" | "none";
-            /** @description What each run starts, with all defaults; secrets are hidden. */
-            job: {
-                /** @enum {string} */
-                kind: "scrape" | "batch" | "crawl";
-            } & {
-                [key: string]: unknown;
-            };
-            /** @enum {string} */
-            status: "active" | "paused";
-            /** @description The next tick with its jitter; null while it is paused. */
-            nextRunAt: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-            links: {
-                self: string;
-                runs: string;
-                next: string;
-                jobs: string;
-            };
-        };
-        ScheduleRun: {
-            id: string;
-            scheduleId: string;
-            /** @enum {string} */
-            trigger: "tick" | "manual";
-            /**
-             * Format: date-time
-             * @description The tick; of a run that was asked for, when; of missed ticks, the first.
-             */
-            at: string;
-            /** @description It ran later than it should have, after a time without schedulers. */
-            isLate: boolean;
-            /**
-             * @description pending: decided within a second. waiting: begins when the job before has ended. started: has a job. skipped, refused, missed: got none, for `reason`.
-             * @enum {string}
-             */
-            status: "pending" | "waiting" | "started" | "skipped" | "refused" | "missed";
-            reason: string | null;
-            /** @description Only of a run that has started. */
-            jobId: string | null;
-            /** @description How its job stands or has ended; null when there is none, or none any more. */
-            jobStatus: ("queued" | "running" | "completed" | "partially_completed" | "failed" | "cancelled") | null;
-            /** @description Of missed ticks: the last, and how many. */
-            missed: {
-                /** Format: date-time */
-                lastAt: string;
-                /** @description 1000 stands for that many or more. */
-                count: number;
-            } | null;
-            /** Format: date-time */
-            createdAt: string;
-            /** @description When it was decided. */
-            settledAt: string | null;
-            links: {
-                self: string;
-                job: string | null;
-            };
-        };
-        Notification: {
-            id: string;
-            /** @description As in docs/events.md. */
-            type: string;
-            /** @enum {string} */
-            level: "good" | "neutral" | "warning" | "bad";
-            title: string;
-            text: string;
-            /** Format: date-time */
-            at: string;
-            jobId: string | null;
-            /** @description What the event says, as in docs/events.md. */
-            data: {
-                [key: string]: unknown;
-            };
-            /** @description The job; null for events of no job. */
-            links: {
-                self: string;
-            } | null;
-        };
-        Proxies: {
-            /** @description Whether any process that was heard of uses proxies. */
-            isSetUp: boolean;
-            proxies: {
-                id: string;
-                provider: string;
-                /** @enum {string} */
-                tier: "datacenter" | "residential" | "mobile";
-                country: string | null;
-                isHealthy: boolean;
-                /** @description The sum of the four that follow. */
-                requests: number;
-                successes: number;
-                /** @description Not served, by the fault of the proxy or perhaps so. */
-                failures: number;
-                /** @description Refused by the target because of where the request came from. */
-                bans: number;
-                /** @description Not served by the fault of the target. */
-                targetFailures: number;
-                bytes: number;
-                /** @description Median of the latest successes. */
-                p50Ms: number | null;
-            }[];
-            providers: {
-                name: string;
-                /** @enum {string} */
-                tier: "datacenter" | "residential" | "mobile";
-                /** @enum {string} */
-                breaker: "closed" | "open" | "half-open";
-                proxies: number;
-                healthy: number;
-                /** @description The sum of the four that follow. */
-                requests: number;
-                successes: number;
-                /** @description Not served, by the fault of the proxy or perhaps so. */
-                failures: number;
-                /** @description Refused by the target because of where the request came from. */
-                bans: number;
-                /** @description Not served by the fault of the target. */
-                targetFailures: number;
-                bytes: number;
-                /** @description Median of the latest successes. */
-                p50Ms: number | null;
-            }[];
-            tiers: {
-                /** @enum {string} */
-                tier: "datacenter" | "residential" | "mobile";
-                /** @description The sum of the four that follow. */
-                requests: number;
-                successes: number;
-                /** @description Not served, by the fault of the proxy or perhaps so. */
-                failures: number;
-                /** @description Refused by the target because of where the request came from. */
-                bans: number;
-                /** @description Not served by the fault of the target. */
-                targetFailures: number;
-                bytes: number;
-                /** @description Median of the latest successes. */
-                p50Ms: number | null;
-            }[];
-        };
-        QueryResult: {
-            columns: {
-                name: string;
-                /** @description text, number, time, boolean or json; of SQL, the type in DuckDB. */
-                type: string;
-            }[];
-            /** @description One object per row, with the names of `columns`. */
-            items: {
-                [key: string]: unknown;
-            }[];
-            /** @description Where the next rows begin; null at the end, and of groups. */
-            nextCursor: string | null;
-            /** @description There are more groups than `limit`. */
-            isTruncated: boolean;
-        };
-        Retention: {
-            /** @description What the account asked for; null: nothing. */
-            own: {
-                bodiesMs: number | null;
-                artifactsMs: number | null;
-                recordsMs: number | null;
-                ledgerMs: number | null;
-                jobsMs: number | null;
-                exportsMs: number | null;
-                snapshotsMs: number | null;
-                maxJobs: number | null;
-                maxBytes: number | null;
-            } | null;
-            /** @description What the operator set for the account; null: nothing. */
-            operator: {
-                bodiesMs: number | null;
-                artifactsMs: number | null;
-                recordsMs: number | null;
-                ledgerMs: number | null;
-                jobsMs: number | null;
-                exportsMs: number | null;
-                snapshotsMs: number | null;
-                maxJobs: number | null;
-                maxBytes: number | null;
-            } | null;
-            /** @description What holds: the shortest time of account, operator and installation; null: without limit. */
-            effective: {
-                bodiesMs: number | null;
-                artifactsMs: number | null;
-                recordsMs: number | null;
-                ledgerMs: number | null;
-                jobsMs: number | null;
-                exportsMs: number | null;
-                snapshotsMs: number | null;
-                maxJobs: number | null;
-                maxBytes: number | null;
-            };
-        };
-        RobotsTest: {
-            url: string;
-            userAgent: string;
-            /** @description Null when the robots.txt of the host was never fetched. */
-            isAllowed: boolean | null;
-            /** @description The line that decided; null when none matched. */
-            rule: string | null;
-            /** @description Its number, from 1. */
-            line: number | null;
-            message: string;
-            /** @description The pause that the file asks for between requests. */
-            crawlDelayMs: number | null;
-            sitemaps: string[];
-            /**
-             * @description Which file was asked: the stored one, the one of the request, or none.
-             * @enum {string}
-             */
-            source: "stored" | "given" | "none";
-            /** @description Of the stored file. */
-            status: ("ok" | "absent" | "unreachable") | null;
-            fetchedAt: string | null;
-            /**
-             * @description Whether the policy of the host obeys robots.txt.
-             * @enum {string}
-             */
-            policy: "obey" | "ignore";
-        };
-        SearchHit: {
-            url: string;
-            /** @description The job that has the newest content of the URL. */
-            jobId: string;
-            statusCode: number | null;
-            /** Format: date-time */
-            fetchedAt: string;
-            /** @description Larger is better; only for comparing hits of one search. */
-            score: number;
-            title: {
-                /** @description Plain text of the page. Never HTML: escape it where you show it. */
-                text: string;
-                /** @description What was found in it: start and end, counted in UTF-16 units as JavaScript does. */
-                marks: number[][];
-            } | null;
-            snippet: {
-                /** @description Plain text of the page. Never HTML: escape it where you show it. */
-                text: string;
-                /** @description What was found in it: start and end, counted in UTF-16 units as JavaScript does. */
-                marks: number[][];
-            };
-        };
-        SnapshotDiff: {
-            /** @enum {string} */
-            mode: "rules" | "text" | "word" | "line" | "html" | "json" | "fields" | "visual";
-            /** @description False exactly when the diff is empty. */
-            isChanged: boolean;
-            /** @description By `mode`; see docs/diff.md. */
-            diff: unknown;
-            before: {
-                id: string;
-                url: string;
-                firstSeenAt: string;
-                title: string | null;
-            };
-            after: {
-                id: string;
-                url: string;
-                firstSeenAt: string;
-                title: string | null;
-            };
-            links: {
-                self: string;
-            };
-        };
         Snapshot: {
             id: string;
             /** @description Canonical. */
@@ -7119,17 +7487,6 @@ export interface components {
             jobId: string;
             links: {
                 self: string;
-            };
-        };
-        Sighting: {
-            snapshotId: string;
-            url: string;
-            hash: string;
-            jobId: string;
-            /** @description ISO 8601. */
-            seenAt: string;
-            links: {
-                snapshot: string;
             };
         };
         SnapshotContent: {
@@ -7177,6 +7534,29 @@ export interface components {
             markdown?: string | null;
             html?: string | null;
             rawHtml?: string | null;
+        };
+        SnapshotDiff: {
+            /** @enum {string} */
+            mode: "rules" | "text" | "word" | "line" | "html" | "json" | "fields" | "visual";
+            /** @description False exactly when the diff is empty. */
+            isChanged: boolean;
+            /** @description By `mode`; see docs/diff.md. */
+            diff: unknown;
+            before: {
+                id: string;
+                url: string;
+                firstSeenAt: string;
+                title: string | null;
+            };
+            after: {
+                id: string;
+                url: string;
+                firstSeenAt: string;
+                title: string | null;
+            };
+            links: {
+                self: string;
+            };
         };
         System: {
             version: string;
@@ -7262,34 +7642,35 @@ export interface components {
                 }[];
             };
         };
-        Setting: {
-            name: string;
-            variable: string;
-            /** @description Secrets are hidden, and of URLs all but scheme and host. Null: not set. */
-            value: unknown;
-            default: unknown;
-            /** @enum {string} */
-            source: "default" | "command line" | "code" | "environment" | ".env";
-            description: string;
+        TestRobotsRequest: {
+            /** @description A URL of the host, or a path on it over https. */
+            url: string;
+            /**
+             * @description The product token that the groups of the file are searched for.
+             * @default ScrapifieBot
+             */
+            userAgent?: string;
+            /**
+             * @description A robots.txt to try in place of the stored one.
+             * @default null
+             */
+            robotsTxt?: string | null;
         };
-        DoctorFinding: {
-            check: string;
-            /** @enum {string} */
-            state: "ok" | "warn" | "fail";
-            found: string;
-            /** @description What to do about it. */
-            advice: string | null;
+        Usage: {
+            /** @description The day, the id of the key or the job, the engine or the host. Empty: no key made the job. */
+            value: string;
+            pages: number;
+            attempts: number;
+            bytes: number;
+            browserMs: number;
+            proxyBytes: number;
+            /** @description Of language models. */
+            tokens: number;
+            credits: number;
         };
-        LogLine: {
-            /** @description Grows with each line of the process. */
-            number: number;
-            at: string;
-            /** @enum {string} */
-            level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
-            message: string;
-            fields: {
-                [key: string]: unknown;
-            };
+        ValueOrigin: {
+            source: string;
+            confidence: number;
         };
         Webhook: {
             id: string;
@@ -7312,433 +7693,52 @@ export interface components {
                 deliveries: string;
             };
         };
-        NewWebhook: {
-            id: string;
-            /** @description Where events are sent; the addresses of chats are hidden behind their host. */
+        WebhookRequest: {
+            /** @description Where events are sent: an http or https URL, or `mailto:address`. */
             url: string;
+            /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
             events: string[];
-            format: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
-            enabled: boolean;
-            /** @description `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again. */
-            disabledReason: ("user" | "gone" | "failing" | "unconfirmed") | null;
-            disabledAt: string | null;
-            /** @description When the attempts began to fail that have failed in a row. */
-            failingSince: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-            links: {
-                self: string;
-                deliveries: string;
-            };
-            /** @description Signs what is sent. Shown this one time. */
-            secret: string;
-        };
-        ChangedWebhook: {
-            id: string;
-            /** @description Where events are sent; the addresses of chats are hidden behind their host. */
-            url: string;
-            events: string[];
-            format: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
-            enabled: boolean;
-            /** @description `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again. */
-            disabledReason: ("user" | "gone" | "failing" | "unconfirmed") | null;
-            disabledAt: string | null;
-            /** @description When the attempts began to fail that have failed in a row. */
-            failingSince: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-            links: {
-                self: string;
-                deliveries: string;
-            };
-            /** @description Only when it has changed, with another origin or format. Shown this one time. */
-            secret?: string;
-        };
-        Delivery: {
-            id: string;
-            webhookId: string;
-            /** @description The header `webhook-id`: the same in every attempt and redelivery. */
-            eventId: string;
-            /** @description The type of the event. */
-            event: string;
-            jobId: string | null;
-            /** @enum {string} */
-            state: "pending" | "delivered" | "failed";
-            attempts: number;
-            /** @description Why it failed. */
-            reason: string | null;
-            redeliveryOf: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            endedAt: string | null;
-            links: {
-                self: string;
-            };
-        };
-        DeliveryDetail: {
-            id: string;
-            webhookId: string;
-            /** @description The header `webhook-id`: the same in every attempt and redelivery. */
-            eventId: string;
-            /** @description The type of the event. */
-            event: string;
-            jobId: string | null;
-            /** @enum {string} */
-            state: "pending" | "delivered" | "failed";
-            attempts: number;
-            /** @description Why it failed. */
-            reason: string | null;
-            redeliveryOf: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            endedAt: string | null;
-            links: {
-                self: string;
-            };
-            /** @description Not before this time; null when it has ended. */
-            nextAttemptAt: string | null;
-            /** @description What was sent last; null before the first attempt. */
-            request: {
-                url: string;
-                /** @description Headers of the webhook are hidden. */
-                headers: {
-                    [key: string]: string;
-                };
-                /** @description The first 16,000 characters. */
-                body: string;
-                bodyBytes: number;
-            } | null;
-            /** @description One entry per attempt. */
-            log: {
-                /** Format: date-time */
-                at: string;
-                ms: number;
-                /** @description Of HTTP or SMTP; null when no answer came. */
-                statusCode: number | null;
-                error: string | null;
-                /** @description The first 2,000 characters. */
-                answer: string;
-            }[];
-        };
-        EstimateJobRequest: {
-            /** @description What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes. */
-            job: components["schemas"]["ScheduledScrape"] | components["schemas"]["ScheduledBatch"] | components["schemas"]["ScheduledCrawl"];
-            /**
-             * @description Pages of a crawl, where that is known.
-             * @default null
-             */
-            pages?: number | null;
-            /**
-             * @description A map of the same site.
-             * @default null
-             */
-            mapId?: string | null;
-        };
-        ResumeJobRequest: {
-            /** @description New page budget of the whole job. */
-            maxPages?: number | null;
-            /** @description New byte budget of the whole job. */
-            maxBytes?: number | null;
-            /** @description Time the job gets from now on. */
-            maxDurationMs?: number | null;
-            /** @description New budget of browser time of the whole job. */
-            maxBrowserMs?: number | null;
-            /** @description New budget of bytes through proxies of the whole job. */
-            maxProxyBytes?: number | null;
-            /** @description New budget of credits of the whole job. */
-            maxCredits?: number | null;
-        };
-        PutCredentialRequest: {
-            /**
-             * @description For a form: `{{username}}` and `{{password}}` in `type` actions.
-             * @enum {string}
-             */
-            kind: "login";
-            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-            hosts: string[];
-            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-            allowHttp?: boolean;
-            username: string;
-            password: string;
-        } | {
-            /**
-             * @description HTTP Basic authentication.
-             * @enum {string}
-             */
-            kind: "basic";
-            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-            hosts: string[];
-            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-            allowHttp?: boolean;
-            username: string;
-            password: string;
-        } | {
-            /**
-             * @description `Authorization: Bearer …`.
-             * @enum {string}
-             */
-            kind: "bearer";
-            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-            hosts: string[];
-            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-            allowHttp?: boolean;
-            token: string;
-        } | {
-            /**
-             * @description Any request headers.
-             * @enum {string}
-             */
-            kind: "headers";
-            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-            hosts: string[];
-            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-            allowHttp?: boolean;
-            headers: {
+            /** @description What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows. */
+            format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
+            /** @description Sent along, such as `Authorization`. Never shown again. */
+            headers?: {
                 [key: string]: string;
             };
-        } | {
-            /**
-             * @description Cookies by name.
-             * @enum {string}
-             */
-            kind: "cookies";
-            /** @description The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it. */
-            hosts: string[];
-            /** @description Send it by unencrypted `http://` too, where everybody on the way can read it. */
-            allowHttp?: boolean;
-            cookies: {
+            /** @description Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given. */
+            secret?: string;
+        };
+        WebhookUpdate: {
+            /** @description Where events are sent. With another origin the webhook gets a new secret, and headers that it has must be given anew. */
+            url?: string;
+            /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
+            events?: string[];
+            /** @description What is sent. With another format the webhook gets a new secret, and headers that it has must be given anew; from a chat to `json`, `url` must be given as well. */
+            format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
+            /** @description In place of all that it has; `{}`: none. Left out, they stay; `SECRETS_BOUND` when the origin of `url` or the format changes and it has any. */
+            headers?: {
                 [key: string]: string;
             };
-        };
-        RotateWebhookSecretRequest: {
-            /** @description The new secret; made unless given. */
+            /** @description Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`. */
             secret?: string;
-            /**
-             * @description Hours for which messages are signed with the former secret as well.
-             * @default 24
-             */
-            overlapHours?: number;
+            /** @description False: nothing is sent, and open deliveries end as failed. */
+            enabled?: boolean;
         };
-        /** @default {} */
-        AddOptOutRequest: {
-            /** @default site owner’s request */
-            reason?: string;
-            /**
-             * @description Contact of the person who asked for the opt-out.
-             * @default null
-             */
-            contact?: string | null;
-        };
-        TestRobotsRequest: {
-            /** @description A URL of the host, or a path on it over https. */
+        Why: {
+            jobId: string;
+            /** @description As the job knows it. */
             url: string;
             /**
-             * @description The product token that the groups of the file are searched for.
-             * @default ScrapifieBot
-             */
-            userAgent?: string;
-            /**
-             * @description A robots.txt to try in place of the stored one.
-             * @default null
-             */
-            robotsTxt?: string | null;
-        };
-        CreateOwnerRequestRequest: {
-            /** @description Host name of the site, with the port where it has its own. */
-            host: string;
-            /**
-             * @description stop: do not crawl it at all. slower: leave more time between requests.
+             * @description `unseen` when the job has never met the URL.
              * @enum {string}
              */
-            want: "stop" | "slower";
-            /**
-             * @description With `slower`: the least time between two requests to the host.
-             * @default 10
-             */
-            secondsBetweenRequests?: number;
-            /**
-             * @description How the operator can reach you.
-             * @default null
-             */
-            contact?: string | null;
-            /**
-             * @description For the operator.
-             * @default null
-             */
-            message?: string | null;
-        };
-        CreateKeyRequest: {
-            /** @description Another account, for the operator; left out: the account of the key. */
-            account?: string;
-            /** @description What the key is for. */
-            name: string;
-            /**
-             * @description scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
-             * @default [
-             *       "read",
-             *       "write"
-             *     ]
-             */
-            scopes?: ("scrape" | "jobs:read" | "jobs:write" | "exports" | "schedules" | "webhooks" | "read" | "write" | "credentials" | "credentials:read" | "admin")[];
-            /** @default null */
-            ratePerMinute?: number | null;
-            /**
-             * @description When it stops working.
-             * @default null
-             */
-            expiresAt?: string | null;
-        };
-        RotateKeyRequest: {
-            /** @description Another account, for the operator; left out: the account of the key. */
-            account?: string;
-            /**
-             * @description How long the secret of now goes on.
-             * @default 3600
-             */
-            overlapSeconds?: number;
-        };
-        CreateAccountRequest: {
-            /** @description Left out: one is made. */
-            id?: string;
-            name: string;
-            plan?: string;
-            /** @description Limits left out are none. */
-            limits?: {
-                /** @description Requests to the API per minute, over all keys. */
-                requestsPerMinute?: number | null;
-                /** @description Pages fetched at the same time, over all processes. */
-                concurrentPages?: number | null;
-                /** @description URLs of its jobs that have not ended. */
-                openUrls?: number | null;
-                /** @description Bytes of the bodies that its jobs have stored, before compression. */
-                storedBytes?: number | null;
-            };
-        };
-        ChangeAccountRequest: {
-            name?: string;
-            plan?: string;
-            limits?: {
-                /** @description Requests to the API per minute, over all keys. */
-                requestsPerMinute?: number | null;
-                /** @description Pages fetched at the same time, over all processes. */
-                concurrentPages?: number | null;
-                /** @description URLs of its jobs that have not ended. */
-                openUrls?: number | null;
-                /** @description Bytes of the bodies that its jobs have stored, before compression. */
-                storedBytes?: number | null;
-            };
-        };
-        LimitCreditsRequest: {
-            /** @description Credited at the beginning of each calendar month, in UTC. */
-            monthlyCredits: number;
-            /**
-             * @description Below this, `account.low_credits` is sent.
-             * @default 0
-             */
-            lowCredits?: number;
-        };
-        GrantCreditsRequest: {
-            /** @description Credits; negative: taken away. */
-            amount: number;
-            reason: string;
-        };
-        SetRetentionRequest: {
-            /**
-             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-             * @default null
-             */
-            bodies?: (number | string) | null;
-            /**
-             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-             * @default null
-             */
-            artifacts?: (number | string) | null;
-            /**
-             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-             * @default null
-             */
-            records?: (number | string) | null;
-            /**
-             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-             * @default null
-             */
-            ledger?: (number | string) | null;
-            /**
-             * @description How long an ended job is kept at all; null: as the account and the installation say.
-             * @default null
-             */
-            jobs?: (number | string) | null;
-            /**
-             * @description How long exports are kept after they were written; null: as the account and the installation say.
-             * @default null
-             */
-            exports?: (number | string) | null;
-            /**
-             * @description How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-             * @default null
-             */
-            snapshots?: (number | string) | null;
-            /**
-             * @description Ended jobs that are kept, the newest; null: all.
-             * @default null
-             */
-            maxJobs?: number | null;
-            /**
-             * @description Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-             * @default null
-             */
-            maxBytes?: number | null;
-        };
-        SetRetentionOfAccountRequest: {
-            /**
-             * @description How long bodies are kept as they were fetched; null: as the account and the installation say.
-             * @default null
-             */
-            bodies?: (number | string) | null;
-            /**
-             * @description How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-             * @default null
-             */
-            artifacts?: (number | string) | null;
-            /**
-             * @description How long is kept what was read out of pages; null: as the account and the installation say.
-             * @default null
-             */
-            records?: (number | string) | null;
-            /**
-             * @description How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-             * @default null
-             */
-            ledger?: (number | string) | null;
-            /**
-             * @description How long an ended job is kept at all; null: as the account and the installation say.
-             * @default null
-             */
-            jobs?: (number | string) | null;
-            /**
-             * @description How long exports are kept after they were written; null: as the account and the installation say.
-             * @default null
-             */
-            exports?: (number | string) | null;
-            /**
-             * @description How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-             * @default null
-             */
-            snapshots?: (number | string) | null;
-            /**
-             * @description Ended jobs that are kept, the newest; null: all.
-             * @default null
-             */
-            maxJobs?: number | null;
-            /**
-             * @description Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-             * @default null
-             */
-            maxBytes?: number | null;
+            state: "ready" | "waiting" | "claimed" | "done" | "failed" | "skipped" | "denied" | "cancelled" | "unseen";
+            code: string | null;
+            /** @description The rule that decided; of an unseen URL, the one that would have. */
+            rule: string | null;
+            /** @description What happened, in the order of events. */
+            sentences: string[];
+            entry: components["schemas"]["LedgerEntry"] | null;
+            links: components["schemas"]["JobLinks"];
         };
     };
     responses: never;

@@ -74,7 +74,9 @@ export function nameRequests<T extends ApiDocument>(document: T): T {
     json.schema = { $ref: PREFIX + name };
     if (examples !== undefined) showExamples(json, examples);
   }
-  return renamed({ ...document, components: { ...document.components, schemas } }, newNames);
+  // Schemas register themselves when their modules load: without an order of their own, a changed import would change the document.
+  const inOrder = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return renamed({ ...document, components: { ...document.components, schemas: inOrder } }, newNames);
 }
 
 /** OpenAPI has the examples of a body beside its schema. */
