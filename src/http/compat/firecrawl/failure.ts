@@ -54,7 +54,8 @@ function statusOf({ spec: { httpStatus, isOurs } }: ScrapifieError): number {
 }
 
 export function failureOf(known: ScrapifieError): { readonly status: number; readonly body: FailureBody } {
-  const error = shownToClients(known);
+  // What is wrong with the search service is written here, and names no address and no path.
+  const error = known.code === 'SEARCH_UNAVAILABLE' ? known : shownToClients(known);
   const { code, message, details } = error;
   const told = TOLD[code];
   if (code === 'UNAUTHENTICATED') {
