@@ -12,6 +12,7 @@ import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/fla
 import { type OptionFlags, PART_FLAG_OF, PART_FLAGS, partFieldsOf } from '../flags/option-flags.ts';
 import { helpBelow } from '../output/help.ts';
 import { printed } from '../output/output-files.ts';
+import { writePageText } from '../output/screen.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface Flags extends ExtractFlags, OptionFlags, Pick<BackendFlags, 'api' | 'apiKey'> {
@@ -87,14 +88,15 @@ export const define: DefineCommand = (command, shell) => {
           ...given({ contentType: contentType ?? undefined }),
           html: textOf(file, body),
         };
-        shell.stdout.write(printed(await client.call<PageResult>('POST', '/v1/extract', sent), output));
+        const page = await client.call<PageResult>('POST', '/v1/extract', sent);
+        writePageText(shell.stdout, printed(page, output));
         return;
       }
       const reader = await shell.openExtractor(1, readSettings(shell).plugins);
       try {
         const extraction = createExtraction({ reader, now: Date.now });
         const page = await extraction.read({ url, body, contentType }, readOptionsOf(asked));
-        shell.stdout.write(printed(page, output));
+        writePageText(shell.stdout, printed(page, output));
       } finally {
         await reader.close();
       }

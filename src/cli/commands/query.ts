@@ -8,7 +8,7 @@ import { list, wholeNumber } from '../flags/flag-values.ts';
 import { given, withAccountFlags } from '../flags/flags.ts';
 import { columnOf, conditionOf, groupOf } from '../flags/where-flag.ts';
 import { helpBelow } from '../output/help.ts';
-import { type Screen, screenOf } from '../output/screen.ts';
+import { type Screen, screenOf, writePageText } from '../output/screen.ts';
 import { harmlessText, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -77,7 +77,10 @@ export const define: DefineCommand = (command, shell) => {
           sql === undefined
             ? await rowsOf(query, requestOf(flags), limit)
             : await query.run(given({ sql, limit, timeoutMs }));
-        shell.stdout.write(written(screenOf(shell), result, flags));
+        const text = written(screenOf(shell), result, flags);
+        // Tables have harmless cells, and colours of their own.
+        if (flags.json || flags.csv) writePageText(shell.stdout, text);
+        else shell.stdout.write(text);
       }),
     );
 };

@@ -34,7 +34,7 @@ import {
 } from '../flags/option-flags.ts';
 import { helpBelow } from '../output/help.ts';
 import { printed, putIntoFiles } from '../output/output-files.ts';
-import { type Screen, screenOf } from '../output/screen.ts';
+import { type Screen, screenOf, writePageText } from '../output/screen.ts';
 import { storyOf } from '../output/summaries.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -145,7 +145,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
       hasMore: request.extract !== null,
     };
     if (flags.verbose) shell.stderr.write(traceOf(screenOf(shell, 'stderr'), result));
-    shell.stdout.write(printed(files.page, output));
+    writePageText(shell.stdout, printed(files.page, output));
     for (const { message } of result.warnings ?? []) shell.stderr.write(`warning: ${message}\n`);
     for (const missing of files.missing) shell.stderr.write(`There is no ${missing} of the page.\n`);
     if (result.error === undefined) return;

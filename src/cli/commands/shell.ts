@@ -15,6 +15,7 @@ import { FLAGS, given, parseFlags, readSettings } from '../flags/flags.ts';
 import { type OptionFlags, PAGE_FLAG_OF, PAGE_FLAGS, pageFieldsOf } from '../flags/option-flags.ts';
 import { parseYaml, readYamlFile } from '../flags/yaml-file.ts';
 import { helpBelow } from '../output/help.ts';
+import { writePageText } from '../output/screen.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface ShellFlags extends OptionFlags, FetcherFlags {
@@ -111,7 +112,7 @@ async function tryOut(shell: Shell, fetcher: Fetcher, url: string, flags: ShellF
       try {
         const printed = await trial.run(line);
         if (printed === null) break;
-        shell.stdout.write(printed);
+        writePageText(shell.stdout, printed);
       } catch (error) {
         if (!isScrapifieError(error)) throw error;
         shell.stderr.write(`error ${error.code}: ${error.message}\n`);

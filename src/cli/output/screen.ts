@@ -103,3 +103,19 @@ export async function outputWritten(stdout: NodeJS.WriteStream): Promise<void> {
     throw cannotWrite('standard output', failure);
   }
 }
+
+/** Characters that a terminal may obey, or that turn the direction of text around: all control characters but line breaks and tabs. */
+const OBEYED = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Writes what a page has written. On a terminal its control characters are shown as `\u001b`, which JSON reads as the same
+ * character: a page must not be able to fill the clipboard, to change what was printed before, or to hide text. A file or another
+ * program gets the page as it is.
+ */
+export function writePageText(stream: NodeJS.WriteStream, text: string): void {
+  stream.write(
+    stream.isTTY === true
+      ? text.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      : text,
+  );
+}
