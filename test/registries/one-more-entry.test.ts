@@ -2,27 +2,28 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ChangedTree, copyTree, PRINT_API } from './changed-tree.ts';
 
 /** The edit that CONTRIBUTING names for an option: its entry. One is for browsers, one for every engine. */
-const RENDER_ENTRY = `  colorScheme: {
+const RENDER_ENTRY = `  trialColours: {
     schema: z.enum(['light', 'dark']).nullable().default(null).describe('Colours that pages are shown in.'),
     cannot: 'choose colours',
+    needsBrowser: true,
     flags: {
-      colorScheme: { flag: '--color-scheme <name>', says: 'colours that pages are shown in', choices: ['light', 'dark'] },
+      trialColours: { flag: '--trial-colours <name>', says: 'colours that pages are shown in', choices: ['light', 'dark'] },
     },
     form: [{ group: 'fetch', label: 'Colours', kind: 'choice', choices: [['', 'As usual'], ['dark', 'Dark']] }],
   },
 `;
-const PAGE_ENTRY = `  referrer: {
+const PAGE_ENTRY = `  trialReferrer: {
     schema: z.string().max(2_000).nullable().default(null).describe('The page that is named as the one before.'),
-    flags: { referrer: { flag: '--referrer <url>', says: 'the page before' } },
+    flags: { trialReferrer: { flag: '--trial-referrer <url>', says: 'the page before' } },
     form: [{ group: 'fetch', label: 'Page before', kind: 'text' }],
   },
 `;
 /** What uses the options has their types. */
 const USE = `import type { PageOptions } from './src/core/model/job.ts';
 
-export const usedOptions = ({ referrer, render }: PageOptions): readonly [string | undefined, 'light' | 'dark' | undefined] => [
-  referrer,
-  render?.colorScheme,
+export const usedOptions = ({ trialReferrer, render }: PageOptions): readonly [string | undefined, 'light' | 'dark' | undefined] => [
+  trialReferrer,
+  render?.trialColours,
 ];
 `;
 /** The edits that CONTRIBUTING names for a column of jobs, and the places before which they stand. */
@@ -169,10 +170,10 @@ it('one more option is a field of every request of the API that fetches pages, a
   const { schemas } = JSON.parse(document).components;
   for (const name of REQUESTS) {
     expect(Object.keys(schemas[name].properties), name).toEqual(
-      expect.arrayContaining(['colorScheme', 'referrer']),
+      expect.arrayContaining(['trialColours', 'trialReferrer']),
     );
   }
-  expect(schemas.ScrapeRequest.properties.colorScheme.description).toBe('Colours that pages are shown in.');
+  expect(schemas.ScrapeRequest.properties.trialColours.description).toBe('Colours that pages are shown in.');
   await tree.write('openapi.json', document);
   const types = await tree.evaluate(`
     import { readFileSync } from 'node:fs';
@@ -182,8 +183,8 @@ it('one more option is a field of every request of the API that fetches pages, a
     const model = modelOf(JSON.parse(readFileSync('openapi.json', 'utf8')));
     console.log(goTypes(model), pythonTypes(model));
   `);
-  expect(types).toContain('ColorScheme');
-  expect(types).toMatch(/^ +colorScheme: /m);
+  expect(types).toContain('TrialColours');
+  expect(types).toMatch(/^ +trialColours: /m);
 });
 
 it('one more entry is a flag, or a choice, of the commands that take it', async () => {
@@ -205,16 +206,16 @@ it('one more entry is a flag, or a choice, of the commands that take it', async 
   const { exported, ...fetching } = JSON.parse(shown) as Record<string, string>;
   for (const help of Object.values(fetching)) {
     expect(help).toContain(
-      '--color-scheme <name> colours that pages are shown in (choices: "light", "dark")',
+      '--trial-colours <name> colours that pages are shown in (choices: "light", "dark")',
     );
-    expect(help).toContain('--referrer <url> the page before');
+    expect(help).toContain('--trial-referrer <url> the page before');
   }
   expect(fetching.crawl).toMatch(/formats: [^;)]*\btsv\b/);
   expect(exported).toContain('"csv", "tsv", "xlsx"');
 });
 
 it('one more option is completed', async () => {
-  expect(await tree.run('src/main.ts', 'completion', 'bash')).toContain('--color-scheme');
+  expect(await tree.run('src/main.ts', 'completion', 'bash')).toContain('--trial-colours');
 });
 
 it('one more option is kept with the job, goes to render workers, and is refused where it cannot be had', async () => {
@@ -225,16 +226,16 @@ it('one more option is kept with the job, goes to render workers, and is refused
     import { scrapeRequestSchema } from './src/capabilities/jobs/job-request.ts';
     import { pageOptionsOf } from './src/capabilities/jobs/page-request.ts';
     const url = 'https://example.com/';
-    const given = { url, colorScheme: 'dark', referrer: 'https://before.example/' };
+    const given = { url, trialColours: 'dark', trialReferrer: 'https://before.example/' };
     const kept = pageOptionsOf(scrapeRequestSchema.parse(given));
     const messageOf = (call) => { try { call(); return null; } catch (error) { return error.message; } };
     const request = { url, method: 'GET', headers: {}, cookies: {}, body: null, render: kept.render };
     console.log(JSON.stringify({
-      referrer: kept.referrer,
+      trialReferrer: kept.trialReferrer,
       render: kept.render,
       sent: wishSchema.parse(JSON.parse(JSON.stringify(kept.render))),
-      notSent: wishSchema.safeParse({ colorScheme: 'mauve' }).success,
-      without: Object.keys(pageOptionsOf(scrapeRequestSchema.parse({ url }))).includes('referrer'),
+      notSent: wishSchema.safeParse({ trialColours: 'mauve' }).success,
+      without: Object.keys(pageOptionsOf(scrapeRequestSchema.parse({ url }))).includes('trialReferrer'),
       plainHttp: scrapeRequestSchema.safeParse({ ...given, engine: 'http' }).error.issues[0].path,
       refusals: [
         messageOf(() => bodyFor(request, new URL(url))),
@@ -244,12 +245,12 @@ it('one more option is kept with the job, goes to render workers, and is refused
   `);
   const { refusals, ...rest } = JSON.parse(found);
   expect(rest).toEqual({
-    referrer: 'https://before.example/',
-    render: { colorScheme: 'dark' },
-    sent: { colorScheme: 'dark' },
+    trialReferrer: 'https://before.example/',
+    render: { trialColours: 'dark' },
+    sent: { trialColours: 'dark' },
     notSent: false,
     without: false,
-    plainHttp: ['colorScheme'],
+    plainHttp: ['trialColours'],
   });
   for (const refusal of refusals) expect(refusal).toContain('choose colours');
 });
@@ -260,7 +261,7 @@ it('one more option of a crawl comes from its flag, and cannot change when the c
     import { draftCrawl } from './src/capabilities/jobs/job-draft.ts';
     const urls = ['https://example.com/'];
     const obeyed = { robots: true, obeyNofollow: true, obeyNoindex: true, followCanonical: true, avoidQueryTraps: true };
-    const { request, operator } = crawlCommandOf(urls, { ...obeyed, colorScheme: 'dark', referrer: 'https://a.example/' });
+    const { request, operator } = crawlCommandOf(urls, { ...obeyed, trialColours: 'dark', trialReferrer: 'https://a.example/' });
     const { options } = draftCrawl(request, () => true, operator);
     const resume = (flags) => {
       try {
@@ -270,13 +271,13 @@ it('one more option of a crawl comes from its flag, and cannot change when the c
         return error.message;
       }
     };
-    const all = [resume({ colorScheme: 'dark' }), resume({ colorScheme: 'light' }), resume({ referrer: 'https://b.example/' })];
+    const all = [resume({ trialColours: 'dark' }), resume({ trialColours: 'light' }), resume({ trialReferrer: 'https://b.example/' })];
     console.log(JSON.stringify(all));
   `);
   expect(JSON.parse(told)).toEqual([
     'resumed',
-    expect.stringContaining('--color-scheme: "dark"'),
-    expect.stringContaining('--referrer: "https://a.example/"'),
+    expect.stringContaining('--trial-colours: "dark"'),
+    expect.stringContaining('--trial-referrer: "https://a.example/"'),
   ]);
 });
 
@@ -342,15 +343,15 @@ it('one more format is one of the choices of tools for language models, and is w
 it('one more entry is in the docs, and in the lists, the forms and the copies of jobs of the dashboard', async () => {
   await tree.run('scripts/write-docs.ts');
   expect(await tree.read('docs/scrape-options.md')).toMatch(
-    /\| `colorScheme` +\| all +\| Colours that pages are shown in\. /,
+    /\| `trialColours` +\| all +\| Colours that pages are shown in\. /,
   );
   expect(await tree.read('docs/command-line.md')).toMatch(
-    /\| `colorScheme` +\| scrape, crawl, map \| `--color-scheme` /,
+    /\| `trialColours` +\| scrape, crawl, map \| `--trial-colours` /,
   );
   const choices = await tree.read('dashboard/src/api/choices.ts');
-  expect(choices).toContain('"path":"colorScheme","label":"Colours"');
-  expect(choices).toContain('"name":"colorScheme","stored":"render.colorScheme"');
-  expect(choices).toContain('"name":"referrer","stored":"referrer"');
+  expect(choices).toContain('"path":"trialColours","label":"Colours"');
+  expect(choices).toContain('"name":"trialColours","stored":"render.trialColours"');
+  expect(choices).toContain('"name":"trialReferrer","stored":"trialReferrer"');
   expect(await tree.read('docs/exports.md')).toMatch(/\| `tsv` +\| tables \| tabs between the cells/);
   expect(choices).toContain('"value":"tsv","label":"TSV"');
   expect(choices).toContain('"value":"probe","label":"Probe"');

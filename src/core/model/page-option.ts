@@ -95,6 +95,11 @@ export interface PlainOption extends PageOption {
 export interface PlainRenderOption extends PlainOption {
   /** What an engine that is the service of another program cannot do: `FlareSolverr cannot …`. */
   readonly cannot: string;
+  /**
+   * Whether a page has to be shown by a browser for the option to be honoured. False for an option that only says how a browser
+   * works where one is used anyway.
+   */
+  readonly needsBrowser: boolean;
 }
 
 type Options = Readonly<Record<string, PlainOption>>;

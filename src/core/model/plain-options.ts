@@ -15,6 +15,7 @@ export const PLAIN_RENDER_OPTIONS = {
     schema: z.array(z.enum(BLOCKED_KINDS)).max(4).default([]).describe('What a browser need not load.'),
     keeps: (kinds: readonly BlockedKind[]) => [...new Set(kinds)],
     cannot: 'choose what is loaded',
+    needsBrowser: false,
     flags: {
       blockResources: {
         flag: '--block-resources <kind>',

@@ -2,6 +2,8 @@ import type { ErrorCode } from '../../../core/errors/registry.ts';
 import type { EngineName } from '../../../core/model/attempt.ts';
 import { traitsOf } from '../../../core/model/engine-traits.ts';
 import type { IdentityKind } from '../../../core/model/identity.ts';
+import type { KeptOptions, PlainRenderOption } from '../../../core/model/page-option.ts';
+import { PLAIN_RENDER_OPTIONS } from '../../../core/model/plain-options.ts';
 import type { PlanReason } from '../../../core/model/plan-reasons.ts';
 import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
 import { PROXY_TIERS, type ProxyTier } from '../../../core/model/proxy.ts';
@@ -236,7 +238,7 @@ function missingConsents(
 }
 
 /** The options that plain HTTP cannot honour, as far as they were given. */
-export interface BrowserOptions {
+export interface BrowserOptions extends KeptOptions<typeof PLAIN_RENDER_OPTIONS> {
   readonly wait?: RenderWish['wait'] | null;
   readonly scroll?: unknown;
   readonly actions?: readonly unknown[] | null | undefined;
@@ -253,7 +255,7 @@ const BY_FORMAT: Readonly<Record<string, Ability>> = { screenshot: 'screenshots'
 export function neededAbilities(options: BrowserOptions): Ability[] {
   const { wait, scroll, actions, screenshot, device, formats, headers = {}, method = 'GET' } = options;
   const needs = new Set<Ability>();
-  if (isGiven(wait) || isGiven(scroll)) needs.add('javascript');
+  if (isGiven(wait) || isGiven(scroll) || needsBrowser(options)) needs.add('javascript');
   if (isGiven(scroll) || wait?.selector !== undefined || wait?.until !== undefined) needs.add('waits');
   if (method !== 'GET' || Object.keys(headers).length > 0) needs.add('messages');
   if (isGiven(actions) && actions.length > 0) needs.add('actions');
@@ -265,5 +267,10 @@ export function neededAbilities(options: BrowserOptions): Ability[] {
   }
   return [...needs];
 }
+
+const needsBrowser = (options: BrowserOptions): boolean =>
+  Object.entries<PlainRenderOption>(PLAIN_RENDER_OPTIONS).some(
+    ([name, option]) => option.needsBrowser && isGiven({ ...options }[name]),
+  );
 
 const isGiven = <T>(option: T): option is NonNullable<T> => option !== undefined && option !== null;
