@@ -2,7 +2,7 @@
 # packages, the servers of the fleet, and a browser where there is none. Arguments for the program go into ARGS:
 # make run ARGS="--port 4000"
 .DEFAULT_GOAL := help
-.PHONY: help hooks setup servers clients browser dashboard run dev fleet check test fault lint format typecheck signatures sbom bench package docker images clean
+.PHONY: help hooks docs setup servers clients browser dashboard run dev fleet check test fault lint format typecheck signatures sbom bench package docker images clean
 
 ARGS ?=
 IMAGE ?= scrapifie
@@ -94,6 +94,10 @@ lint: setup ## Check style, and that nothing is unused
 	@$(QUIETLY) biome check .
 	@$(QUIETLY) knip
 	@$(QUIETLY) knip --production --workspace . --include files,dependencies,unlisted
+
+docs: setup ## Bring up to date what is generated: tables of the docs, lists of the dashboard, types of the clients
+	@$(NODE) node --disable-warning=ExperimentalWarning scripts/write-docs.ts
+	@$(NODE) node --disable-warning=ExperimentalWarning scripts/write-client-types.ts
 
 format: setup ## Put the sources into shape
 	@$(NODE) biome check --write .

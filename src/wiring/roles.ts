@@ -10,7 +10,7 @@ export interface Duties {
   readonly api: boolean;
   /** Owns hosts and fetches their pages. */
   readonly crawl: boolean;
-  /** Ends jobs whose time is over, offers hosts that no message announced, and runs schedules. */
+  /** What goes on beside requests and crawls: ends of jobs, lost offers, schedules, webhooks, exports, readers, backups, cleanups. */
   readonly schedule: boolean;
   /** Answers renders of this kind; null: none. */
   readonly render: 'browser' | 'stealth' | null;
