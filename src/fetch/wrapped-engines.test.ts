@@ -25,12 +25,10 @@ function onePlace() {
   return { end, fetch, started };
 }
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
-
-let engine: Engine;
-
 describe('a request for which no place is free', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
   it('ends with BROWSERS_BUSY after its wait, and is never begun', async () => {
     const { end, fetch, started } = onePlace();
     const first = fetch('first');
@@ -63,47 +61,47 @@ describe('a request for which no place is free', () => {
   });
 });
 
-const options = { userAgent: 'test', allowPrivate: false };
-let server: Server;
-let origin: string;
-
-let seen: string[];
-
-beforeEach(async () => {
-  seen = [];
-  server = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url} ${request.headers['x-from'] ?? '-'}`);
-    if (request.url === '/away') response.writeHead(302, { location: '/secret' });
-    response.end('hello');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  engine = withOwnPages(createHttpEngine(options), {
-    urls: () => [`${origin}/sample`, `${origin}/away`],
-    open: () => createHttpEngine({ ...options, allowPrivate: true }),
-  });
-});
-afterEach(async () => {
-  await engine.close();
-  await new Promise((resolve) => server.close(resolve));
-});
-
-const get = (url: string, more: Partial<FetchRequest> = {}) =>
-  engine.fetch({
-    url,
-    method: 'GET',
-    headers: {},
-    cookies: {},
-    body: null,
-    timeoutMs: 5_000,
-    maxBodyBytes: 10_000,
-    maxRedirects: 5,
-    conditional: null,
-    onRedirect: async () => 'follow',
-    ...more,
-  });
-
 describe('pages of our own', () => {
+  const options = { userAgent: 'test', allowPrivate: false };
+  let server: Server;
+  let origin: string;
+  let engine: Engine;
+  let seen: string[];
+
+  beforeEach(async () => {
+    seen = [];
+    server = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url} ${request.headers['x-from'] ?? '-'}`);
+      if (request.url === '/away') response.writeHead(302, { location: '/secret' });
+      response.end('hello');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    engine = withOwnPages(createHttpEngine(options), {
+      urls: () => [`${origin}/sample`, `${origin}/away`],
+      open: () => createHttpEngine({ ...options, allowPrivate: true }),
+    });
+  });
+  afterEach(async () => {
+    await engine.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const get = (url: string, more: Partial<FetchRequest> = {}) =>
+    engine.fetch({
+      url,
+      method: 'GET',
+      headers: {},
+      cookies: {},
+      body: null,
+      timeoutMs: 5_000,
+      maxBodyBytes: 10_000,
+      maxRedirects: 5,
+      conditional: null,
+      onRedirect: async () => 'follow',
+      ...more,
+    });
+
   it('can be fetched although their address is refused to everybody else', async () => {
     expect(Buffer.from((await get(`${origin}/sample`)).body).toString()).toBe('hello');
   });

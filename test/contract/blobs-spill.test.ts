@@ -62,7 +62,8 @@ async function openAt(url: string, place: SpillFolder, options: CopyOptions = {}
       const key = raw.keyOf(hash);
       await raw.write(key, spoil(await raw.read(key)));
     },
-    reopen: (changes = options) => openAt(url, place, changes),
+    // The folder is removed by the first that has opened it, which is closed last.
+    reopen: (changes = options) => openAt(url, { ...place, remove: async () => {} }, changes),
     async close() {
       await driver.remove(await Array.fromAsync(driver.list()));
       await driver.close();

@@ -77,11 +77,11 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 }, LIMIT_MS);
 
-async function ask(body: Record<string, unknown>, code: string | null = null): Promise<Answer> {
+async function ask(body: Record<string, unknown>, ...codes: readonly string[]): Promise<Answer> {
   const answer = await client.post('/v1/scrape', { timeoutMs: 30_000, maxAttempts: 1, ...body });
   answers.push(answer);
   const { error } = (answer.body.data ?? answer.body) as { error?: { code: string } };
-  expect(error?.code ?? null, answer.text).toBe(code);
+  expect(codes.length === 0 ? [undefined] : codes, answer.text).toContain(error?.code);
   return answer;
 }
 
@@ -254,7 +254,8 @@ describe.skipIf(EXECUTABLE === null)(
       expect(solved.text).toContain('What was behind the puzzle');
       expect(anti.tasks).toHaveLength(1);
       await ask({ url: `${site.origin}/`, engine: 'flaresolverr', cookies: { own: THEIRS.cookie } });
-      await ask({ url: `${site.origin}/`, engine: 'stealth' }, 'BROWSER_UNAVAILABLE');
+      // The worker answers that its browser does not start, or takes no calls any more because it has found that out.
+      await ask({ url: `${site.origin}/`, engine: 'stealth' }, 'BROWSER_UNAVAILABLE', 'NO_WORKER');
     });
 
     it('are in no answer of the API, those that show what is kept included', async () => {
