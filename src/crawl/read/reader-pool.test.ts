@@ -161,8 +161,8 @@ describe('a thread that is lost', () => {
     const { reader, replaced } = watched({ threads: 2 });
     const fates = await tellAll(reader, 'throw', ...Array.from({ length: 11 }, (_, n) => `${n}`));
     expect(fates.slice(1)).toEqual(Array.from({ length: 11 }, (_, n) => `read ${n}`));
-    // Four pages are in hand before it is known what one takes, two for each thread.
-    expect(replaced[0]?.pages).toBe(2);
+    // Four pages are in hand before it is known what one takes, two for each thread; more as soon as the other has read one.
+    expect(replaced[0]?.pages).toBeGreaterThanOrEqual(2);
   });
 
   it('because it cannot start: every page says so, and none waits for ever', async () => {
