@@ -57,7 +57,7 @@ export interface ThreadData<T> {
   readonly reading: Int32Array<SharedArrayBuffer>;
 }
 
-/** What is left beyond this share must do for the next page, and a large one takes hundreds of megabytes. */
+/** The share of its heap that a thread may use between two pages: the rest has to be enough for a large page, which takes hundreds of megabytes. */
 const MOST_SHARE = 1 / 2;
 
 /**

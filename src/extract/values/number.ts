@@ -159,7 +159,7 @@ function localeOf(tag: string): Intl.Locale | null {
   }
 }
 
-/** The tag in a form Intl takes, or null for what is no language tag. */
+/** Returns a language tag in the form that `Intl` takes, and null for text that is no language tag. */
 export function cleanLocale(tag: string | undefined): string | null {
   return tag === undefined ? null : (localeOf(tag)?.baseName ?? null);
 }

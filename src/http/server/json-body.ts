@@ -6,7 +6,7 @@ import { type BodyRead, KEYLESS_BODY_BYTES, type RequestBodies } from './request
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Reads the body of a request, as far as its route and its key allow; for parsers of what is not JSON. */
+    /** Reads the whole body of a request, up to the size that its route and its key allow. Parsers of bodies that are not JSON use it. */
     readBody(request: FastifyRequest, done: BodyRead): void;
   }
 }
