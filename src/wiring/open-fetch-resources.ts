@@ -11,7 +11,7 @@ import type { StoredPageStore } from '../core/ports/stored-page.ts';
 import type { FetchResources } from '../crawl/host/process/fetch-resources.ts';
 import { createStoredPages } from '../crawl/host/process/stored-pages.ts';
 import { createIdentities } from '../crawl/plan/identity/identities.ts';
-import type { Ability, Installation } from '../crawl/plan/ladder/possible-methods.ts';
+import type { Ability, Installation } from '../crawl/plan/ladder/fetch-methods.ts';
 import type { ProxyPool } from '../crawl/plan/proxies/proxy-pool.ts';
 import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';

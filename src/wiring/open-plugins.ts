@@ -2,7 +2,7 @@ import type { LoadedPlugins } from '../capabilities/plugins/load-plugins.ts';
 import type { PluginPart } from '../core/config/plugin-part.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { registerEngine } from '../core/model/engine-traits.ts';
-import type { EngineOffer } from '../crawl/plan/ladder/possible-methods.ts';
+import type { EngineOffer } from '../crawl/plan/ladder/fetch-methods.ts';
 import type { Engine } from '../fetch/engine.ts';
 import {
   createPluginEngine,

@@ -84,8 +84,7 @@ const OUTSIDE =
 /** Exports of those modules that only compute. */
 const HARMLESS: ReadonlySet<string> = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList']);
 const IMPURE_FILES: Readonly<Record<string, string>> = {
-  'crawl/policy/policy-file.ts': 'reads the policy file',
-  'crawl/policy/policy-watch.ts': 'notices that the policy file has changed',
+  'crawl/policy/policy-file.ts': 'reads the policy file, and notices that it has changed',
 };
 
 /** The room of a file is the deepest listed folder that it is in: `extract/diff/x.ts` is in `extract/diff`, not in `extract`. */

@@ -9,7 +9,7 @@ import {
   reasonSpec,
   UNDONE_BY_RESUME,
 } from '../../src/core/model/reasons.ts';
-import { planSentence } from '../../src/crawl/plan/ladder/fetch-method.ts';
+import { planSentence } from '../../src/crawl/plan/ladder/fetch-methods.ts';
 import { readSources, readSqlFiles } from './sources.ts';
 
 const REGISTRY = /^core\/model\/(?:task|plan|hold)-reasons\.ts$/;

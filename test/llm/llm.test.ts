@@ -1,7 +1,12 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLlm, type FillRequest, type Llm, type LlmDeps } from '../../src/crawl/llm/llm.ts';
-import { createMemoryCache } from '../../src/crawl/llm/llm-cache.ts';
+import {
+  createLlm,
+  createMemoryCache,
+  type FillRequest,
+  type Llm,
+  type LlmDeps,
+} from '../../src/crawl/llm/llm.ts';
 import { until } from '../solvers/local-server.ts';
 import { type Asked, type ChatServer, type ChatServerOptions, startChatServer } from './chat-server.ts';
 

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Identity } from '../../src/core/model/identity.ts';
-import { createIdentity } from '../../src/crawl/plan/identity/identity.ts';
+import { createIdentity, seededRandom } from '../../src/crawl/plan/identity/identity.ts';
 import { REGIONS } from '../../src/crawl/plan/identity/regions.ts';
-import { seededRandom } from '../../src/crawl/plan/identity/seeded-random.ts';
 import { humanPauses } from '../../src/fetch/stealth/human-input.ts';
 
 /**

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HostState } from '../../src/core/ports/store.ts';
 import { DEFAULT_POLICY } from '../../src/crawl/policy/policies.ts';
-import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, retryDelayMs } from '../../src/crawl/politeness/backoff.ts';
 import { BREAKER, CLOSED_BREAKER, recordFailure, recordSuccess } from '../../src/crawl/politeness/breaker.ts';
 import { gate } from '../../src/crawl/politeness/gate.ts';
 import {
@@ -16,6 +15,7 @@ import {
   stateAtAcquisition,
 } from '../../src/crawl/politeness/host-state.ts';
 import { passesGate, takeToken } from '../../src/crawl/politeness/politeness.fixture.ts';
+import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, retryDelayMs } from '../../src/crawl/politeness/retry-after.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const rates = fc.oneof(fc.integer({ min: 1, max: 200 }), fc.double({ min: 0.05, max: 200, noNaN: true }));

@@ -1,8 +1,7 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { isDisguised, isRendering } from '../../core/model/engine-traits.ts';
 import type { PageOptions } from '../../core/model/job.ts';
-import type { Ability, EngineOffer } from '../../crawl/plan/ladder/possible-methods.ts';
-import { neededAbilities } from '../../crawl/plan/ladder/possible-methods.ts';
+import { type Ability, type EngineOffer, neededAbilities } from '../../crawl/plan/ladder/fetch-methods.ts';
 
 /** What there is to fetch with; null where workers that are not known here may come and go. */
 export type InstalledEngines = () => readonly Pick<EngineOffer, 'name' | 'abilities'>[] | null;

@@ -5,8 +5,8 @@ import { isReasonOf } from '../../core/model/reasons.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import { createCanonicalizer, parseStoredSeed } from '../../crawl/frontier/canonical.ts';
-import { isLoggedIn } from '../../crawl/frontier/log-out.ts';
 import { compileScope } from '../../crawl/frontier/scope.ts';
+import { isLoggedIn } from '../../crawl/frontier/traps.ts';
 
 export interface MapLink {
   readonly url: string;

@@ -10,7 +10,7 @@ import {
 } from '../../core/model/reason-spec.ts';
 import { readReason, reasonSpec } from '../../core/model/reasons.ts';
 import type { LedgerEntry, TaskState } from '../../core/model/task.ts';
-import { planSentence } from '../../crawl/plan/ladder/fetch-method.ts';
+import { planSentence } from '../../crawl/plan/ladder/fetch-methods.ts';
 import { describeBytes, describeCount, describeMs } from '../../lib/human-units.ts';
 
 /** The part of a job that the sentences name: its limits and patterns. */

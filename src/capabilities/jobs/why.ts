@@ -13,7 +13,7 @@ import type { HostView } from '../../core/ports/host-view.ts';
 import type { BreakerState, FoundTask, HostStore, JobStore } from '../../core/ports/store.ts';
 import { type CanonicalUrl, createCanonicalizer, parseSeed } from '../../crawl/frontier/canonical.ts';
 import { compileScope } from '../../crawl/frontier/scope.ts';
-import { planSentence } from '../../crawl/plan/ladder/fetch-method.ts';
+import { planSentence } from '../../crawl/plan/ladder/fetch-methods.ts';
 import { BREAKER, probeAt } from '../../crawl/politeness/breaker.ts';
 import { isAllowed, parseRobots } from '../../crawl/robots/robots-rules.ts';
 import { PRODUCT_TOKEN } from '../../fetch/user-agent.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { logsOut } from './log-out.ts';
+import { logsOut } from './traps.ts';
 
 it.each([
   'https://a.example/logout',

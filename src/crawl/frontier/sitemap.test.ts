@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readSitemap, SITEMAP_LIMITS, type SitemapEnd, type SitemapLimits } from './sitemap.ts';
-import type { SitemapItem } from './sitemap-text.ts';
+import type { SitemapItem } from './sitemap-readers.ts';
 
 async function* inChunks(bytes: Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

@@ -1,15 +1,20 @@
 import { pipeline, Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { constants, createGunzip } from 'node:zlib';
-import { createTextReader, type SitemapItem, type SitemapReader, type SitemapStop } from './sitemap-text.ts';
-import { createXmlReader } from './sitemap-xml.ts';
+import {
+  createTextReader,
+  createXmlReader,
+  type SitemapItem,
+  type SitemapReader,
+  type SitemapStop,
+} from './sitemap-readers.ts';
 
 /** Bytes that must be seen to tell the encoding. */
 const HEAD_BYTES = 1_024;
 /** Text is handed on in pieces of this size, however large the chunks are. */
 const PIECE_BYTES = 65_536;
 
-export type { SitemapItem } from './sitemap-text.ts';
+export type { SitemapItem } from './sitemap-readers.ts';
 
 export interface SitemapLimits {
   /** Entries read of one file; language alternates belong to their entry. */

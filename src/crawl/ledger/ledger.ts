@@ -1,6 +1,8 @@
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Attempt } from '../../core/model/attempt.ts';
 import type { TaskId } from '../../core/model/ids.ts';
-import type { PriceTable } from '../../core/model/prices.ts';
+import type { NewPage } from '../../core/model/page.ts';
+import { isOurs, type PriceTable, priceOf } from '../../core/model/prices.ts';
 import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
 import type { NewTask } from '../../core/model/task.ts';
 import type { Logger } from '../../core/observe/logger.ts';
@@ -9,8 +11,6 @@ import { PUT_TO_COMMIT_MS } from '../../core/ports/blobs.ts';
 import type { Completion, LedgerStore, Receipt } from '../../core/ports/store.ts';
 import { outsideSpans } from '../../core/tracing/tracing.ts';
 import type { KnownUrls } from '../frontier/known-urls.ts';
-import { pricedCompletion } from './pricing.ts';
-import { refusedCompletion } from './refused-completion.ts';
 
 /**
  * The batch writer between the crawl and the store: one transaction for all that ended meanwhile. While a commit is
@@ -250,3 +250,91 @@ function batchLength(pending: readonly Pending[], most: number, mostBytes: numbe
 
 /** Whether the store may have refused a batch for its content. An unknown error may be one of content. */
 const mayBeContent = (error: unknown) => !isScrapifieError(error) || error.code === 'UNSTORABLE';
+
+/**
+ * The completion with what its attempt costs. A task costs what the attempts of its trace cost together, and a task that
+ * fails on this side costs nothing, so what was charged for its earlier attempts is refunded. An attempt that the trace
+ * does not keep, because it does not count, costs nothing either.
+ */
+export function pricedCompletion(completion: Completion, prices: PriceTable): Completion {
+  const { used, trace, end } = completion;
+  if (used === undefined || end.state === 'ready' || trace.at(-1) !== used) return completion;
+  const earlier = trace.slice(0, -1);
+  if (end.state === 'failed' && isOurs(end.errorCode)) {
+    return { ...completion, trace: [...earlier.map(withoutCost), used], microcredits: -costOf(earlier) };
+  }
+  const microcredits = priceOf(used, prices);
+  if (microcredits === 0) return completion;
+  return { ...completion, trace: [...earlier, { ...used, microcredits }], microcredits };
+}
+
+const costOf = (attempts: readonly Attempt[]) =>
+  attempts.reduce((sum, { microcredits = 0 }) => sum + microcredits, 0);
+
+const withoutCost = ({ microcredits: _, ...attempt }: Attempt): Attempt => attempt;
+
+const REASON = 'The store cannot keep what this page brought; the log has its reason.';
+
+/**
+ * The replacement for a completion whose content the store refuses: the task ends with UNSTORABLE. Every text
+ * in it is either our own or was read from the store before, and every number is in range, so that the store can have
+ * no objection to its content.
+ */
+function refusedCompletion(completion: Completion): Completion {
+  const { lease, taskId, jobSeq, trace, bytes, page } = completion;
+  const last = trace.at(-1);
+  const attempt = last === undefined ? null : refusedAttempt(last);
+  return {
+    lease,
+    taskId,
+    jobSeq,
+    end: { state: 'failed', rule: 'store.refused', errorCode: 'UNSTORABLE' },
+    trace: attempt === null ? [] : [...trace.slice(0, -1), attempt],
+    ...(attempt === null ? {} : { used: attempt }),
+    bytes: count(bytes),
+    page: page === null ? null : refusedPage(page),
+    discovered: [],
+  };
+}
+
+/** The earlier attempts came from the store; the last one is as new as the rest of the completion. */
+function refusedAttempt({ engine, statusCode, ms, bytes, at }: Attempt): Attempt {
+  return {
+    engine,
+    proxyTier: null,
+    reason: 'store.refused',
+    outcome: 'error',
+    evidence: REASON,
+    errorCode: 'UNSTORABLE',
+    statusCode: status(statusCode),
+    ms: count(ms),
+    bytes: count(bytes),
+    at,
+  };
+}
+
+function refusedPage({ url, statusCode, fetchedAt, depth }: NewPage): NewPage {
+  return {
+    url,
+    finalUrl: url,
+    statusCode: status(statusCode),
+    contentType: null,
+    charset: null,
+    fetchedAt: count(fetchedAt),
+    depth: count(depth),
+    contentHash: null,
+    textHash: null,
+    bytes: 0,
+    title: null,
+    etag: null,
+    lastModified: null,
+    duplicateOf: null,
+    errorCode: 'UNSTORABLE',
+    errorMessage: REASON,
+    record: null,
+  };
+}
+
+const count = (value: number): number => (Number.isSafeInteger(value) && value > 0 ? value : 0);
+const status = (value: number | null): number | null =>
+  value !== null && Number.isInteger(value) && value > 0 && value < 1_000 ? value : null;

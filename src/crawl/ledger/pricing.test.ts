@@ -6,7 +6,7 @@ import { MOST_CREDITS } from '../../core/model/credits.ts';
 import { dearestPrice, priceOf, priceTable } from '../../core/model/prices.ts';
 import { PROXY_TIERS } from '../../core/model/proxy.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../../core/ports/store.ts';
-import { pricedCompletion } from './pricing.ts';
+import { pricedCompletion } from './ledger.ts';
 
 const read = readPrices('{"tokens": 0.5}');
 if (read === null) throw new Error('The prices cannot be read.');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AnswerSchema } from './answer-schema.ts';
 import type { ChatError, ChatLine } from './chat-line.ts';
+import type { AnswerSchema } from './prompt.ts';
 
 export interface ChatMessage {
   readonly role: 'system' | 'user';

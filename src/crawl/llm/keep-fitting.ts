@@ -2,8 +2,8 @@ import { Budget } from '../../extract/rules/budget.ts';
 import { checkSchema } from '../../extract/rules/schema/check-schema.ts';
 import { type CompiledSchema, compileSchema } from '../../extract/rules/schema/compile-schema.ts';
 import { defined } from '../../lib/defined.ts';
-import { type FieldsSchema, isRecord, type JsonSchema } from './answer-schema.ts';
 import type { LlmProblem } from './llm.ts';
+import { type FieldsSchema, isRecord, type JsonSchema } from './prompt.ts';
 
 export interface Answered {
   readonly values: Readonly<Record<string, unknown>>;

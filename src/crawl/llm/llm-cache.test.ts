@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMemoryCache } from './llm-cache.ts';
+import { createMemoryCache } from './llm.ts';
 
 it('keeps what was asked for last, within its bounds', async () => {
   const cache = createMemoryCache({ maxEntries: 2, maxChars: 10 });

@@ -2,12 +2,10 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { answerSchema, type FieldsSchema } from './answer-schema.ts';
 import { type ChatAnswer, ChatClient, type ChatUsage } from './chat-client.ts';
 import { ChatLine } from './chat-line.ts';
 import { compileFields, type Fitting, keepFitting } from './keep-fitting.ts';
-import type { LlmCache } from './llm-cache.ts';
-import { promptFor, readModelAnswer } from './prompt.ts';
+import { answerSchema, type FieldsSchema, promptFor, readModelAnswer } from './prompt.ts';
 import { cutToTokens, estimateTokens } from './token-budget.ts';
 
 export interface LlmDeps {
@@ -44,7 +42,7 @@ export interface FillRequest {
   readonly derived?: readonly string[] | 'all' | undefined;
 }
 
-export type LlmProblemCode =
+type LlmProblemCode =
   /** About the call: there are no values. */
   | 'llm-unavailable'
   | 'llm-limited'
@@ -66,12 +64,12 @@ export interface LlmProblem {
   readonly message: string;
 }
 
-export interface LlmUsage extends ChatUsage {
+interface LlmUsage extends ChatUsage {
   /** The server did not count; these are our own estimates. */
   readonly isEstimated: boolean;
 }
 
-export interface Filled {
+interface Filled {
   /** Values that fit their schema and stand on the page. */
   readonly values: Readonly<Record<string, unknown>>;
   /** Quotes from the page, where the model gave them and they are really there. */
@@ -83,7 +81,7 @@ export interface Filled {
   readonly model: string;
 }
 
-export interface LlmFigures extends ChatUsage {
+interface LlmFigures extends ChatUsage {
   readonly calls: number;
   readonly cached: number;
   readonly failed: number;
@@ -271,4 +269,50 @@ function ended(reason: unknown): ScrapifieError {
   return new ScrapifieError('CANCELLED', 'The request for the language model was cancelled', {
     cause: reason,
   });
+}
+
+/**
+ * Answers of models by what was asked. A cache may forget at any time. Keys are hashes and values are text that only this
+ * layer reads. What `get` or `put` throws is passed over: the model is asked, and the answer given.
+ */
+interface LlmCache {
+  get(key: string): Promise<string | null>;
+  put(key: string, value: string): Promise<void>;
+}
+
+interface MemoryCacheOptions {
+  readonly maxEntries?: number;
+  readonly maxChars?: number;
+}
+
+/** Keeps answers in this process; those not asked for the longest go first. */
+export function createMemoryCache({
+  maxEntries = 2_000,
+  maxChars = 8_000_000,
+}: MemoryCacheOptions = {}): LlmCache {
+  const entries = new Map<string, string>();
+  let chars = 0;
+  const drop = (key: string): void => {
+    chars -= entries.get(key)?.length ?? 0;
+    entries.delete(key);
+  };
+  return {
+    async get(key) {
+      const value = entries.get(key);
+      if (value === undefined) return null;
+      entries.delete(key);
+      entries.set(key, value);
+      return value;
+    },
+    async put(key, value) {
+      drop(key);
+      if (value.length > maxChars) return;
+      entries.set(key, value);
+      chars += value.length;
+      for (const oldest of entries.keys()) {
+        if (entries.size <= maxEntries && chars <= maxChars) break;
+        drop(oldest);
+      }
+    },
+  };
 }

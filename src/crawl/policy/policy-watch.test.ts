@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { Policies } from './policies.ts';
-import { type PolicyWatch, watchPolicyFile } from './policy-watch.ts';
+import { type PolicyWatch, watchPolicyFile } from './policy-file.ts';
 
 const INTERVAL_MS = 5;
 let folder: string;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, retryDelayMs } from './backoff.ts';
-import { MAX_RETRY_AFTER_MS } from './retry-after.ts';
+import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, MAX_RETRY_AFTER_MS, retryDelayMs } from './retry-after.ts';
 
 const almostOne = () => 1 - Number.EPSILON;
 

@@ -50,7 +50,7 @@ export function sentPoints(sent: SentRequests | undefined, now: number): readonl
 
 /**
  * The rate that the policy allows, and the most requests that can be sent within one bucket by it; null: unlimited. A
- * bucket may begin with a burst, and a slow host may have a request at both ends of one, as for a second (token-bucket.ts).
+ * bucket may begin with a burst, and a slow host may have a request at both ends of one, as for a second (gate.ts).
  */
 export function sentLimit({ ratePerSecond, minDelayMs, burst }: HostPolicy): {
   readonly perSecond: number | null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { RATE_MARGIN } from './gate.ts';
 import { takeToken } from './politeness.fixture.ts';
-import { RATE_MARGIN } from './token-bucket.ts';
 
 const T0 = 1_700_000_000_000;
 

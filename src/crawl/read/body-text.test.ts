@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { textOfBody } from './body-text.ts';
+import { textOfBody } from './read-page.ts';
 
 const finalUrl = 'https://a.test/';
 const html = 'text/html';

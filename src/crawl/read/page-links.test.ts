@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileRules } from './find-tasks.ts';
 import type { RenderedPage } from './page-reading.ts';
-import { readFeed } from './read-feed.ts';
-import { decodeBody, readPageTask } from './read-page.ts';
+import { decodeBody, readFeed, readPageTask } from './read-page.ts';
 import { type RequestChanges, requestFor } from './read-request.fixture.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -51,7 +50,7 @@ describe('frames and shadow roots', () => {
 });
 
 describe('a feed', () => {
-  it('leads on to its items', () => {
+  it('leads on to its items', async () => {
     const body =
       '<rss version="2.0"><channel><title>News</title><item><title>One</title><link>http://site.test/1</link></item></channel></rss>';
     const request = requestFor({ body, response: { contentType: 'application/rss+xml' } });
@@ -62,7 +61,7 @@ describe('a feed', () => {
       null,
       null,
       decoded,
-      readFeed(request, decoded),
+      await readFeed(request, decoded),
     );
     expect(reading.page.title).toBe('News');
     expect(reading.discovered.map(({ url }) => url)).toEqual(['http://site.test/1']);

@@ -1,26 +1,33 @@
+import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { MessagePort } from 'node:worker_threads';
-import { receiveMessageOnPort } from 'node:worker_threads';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { isPluginPart } from '../../core/config/plugin-part.ts';
 import { listen } from '../../core/errors/guarded.ts';
-import { EXIT } from '../../core/errors/registry.ts';
+import { type ErrorCode, EXIT } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { JobSeq } from '../../core/model/ids.ts';
+import type { ContentHash, JobSeq } from '../../core/model/ids.ts';
 import type { Route } from '../../core/model/job.ts';
 import type { RenderedRecord } from '../../core/model/page.ts';
+import { packRecord } from '../../core/model/page-record.ts';
 import type { Blob, Blobs } from '../../core/ports/blobs.ts';
+import { decodeText } from '../../extract/charset/charset.ts';
 import type { FullExtraction } from '../../extract/full/extract-full.ts';
 import { wantsFull } from '../../extract/full/wants-full.ts';
-import { contentKindOf } from '../../extract/html/media-type.ts';
 import type { TypeSpecs } from '../../extract/types/extract-typed.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { ownBuffer, releaseBytes } from '../../lib/own-memory.ts';
 import { routeOf } from '../frontier/routes.ts';
-import { compileRules, type JobRules } from './find-tasks.ts';
+import { compileRules, type JobRules, readSitemapTask } from './find-tasks.ts';
 import type { PageReading, ReadOptions, ReadRequest } from './page-reading.ts';
-import type { FeedFacts } from './read-feed.ts';
-import { type DecodedBody, decodeBody, readPageTask } from './read-page.ts';
-import { readSitemapTask } from './read-sitemap-task.ts';
+import {
+  type DecodedBody,
+  decodeBody,
+  firstHeader,
+  isTextual,
+  readFeed,
+  readPageTask,
+  responseRecord,
+} from './read-page.ts';
 import { keepRendering } from './rendered-page.ts';
 import {
   type HeapReport,
@@ -32,7 +39,6 @@ import {
   type ReadCall,
   type ThreadData,
 } from './thread-messages.ts';
-import { unreadPage } from './unread-page.ts';
 
 const MAX_JOBS = 64;
 /** Pages that wait are read in a row and their bodies stored together. */
@@ -42,7 +48,7 @@ const HEAP_LOOK_BYTES = 524_288;
 /** Between two attempts to store bodies that were refused because the disk is full or the store is unavailable. */
 const HOLD_MS = 1_000;
 
-export interface PageThreadParts {
+interface PageThreadParts {
   readonly port: MessagePort;
   /** Has the same meaning as `ThreadData.reading`. */
   readonly reading: ThreadData<unknown>['reading'];
@@ -249,18 +255,11 @@ async function readOrdinary(
   rendered: RenderedRecord | null,
 ): Promise<Omit<PageReading, 'ms'>> {
   const decoded = decodeBody(request);
-  const feed = await feedFactsOf(request, decoded);
+  const feed = await readFeed(request, decoded);
   if (readFully === null) return readPageTask(request, rules, rendered, null, decoded, feed);
   const { record, unanswered } = await readFully(request, decoded);
   const reading = readPageTask(request, rules, rendered, record, decoded, feed);
   return unanswered === null ? reading : { ...reading, unanswered };
-}
-
-/** The reader of feeds is loaded by the first XML document. Null for anything else. */
-async function feedFactsOf(request: ReadRequest, decoded: DecodedBody): Promise<FeedFacts | null> {
-  if (contentKindOf(request.response.contentType, decoded.text) !== 'xml') return null;
-  const { readFeed } = await import('./read-feed.ts');
-  return readFeed(request, decoded);
 }
 
 /** A fault of this installation, and not of a page. */
@@ -273,4 +272,64 @@ function recordBuffer(answer: ReadAnswer): ArrayBuffer[] {
   const record = 'reading' in answer ? answer.reading.page.record : null;
   const buffer = record === null ? null : ownBuffer(record);
   return buffer === null ? [] : [buffer];
+}
+
+/**
+ * A page that arrived and cannot be read: its response is known, its body is to be stored as it is, and its content stays
+ * unknown.
+ */
+export function unreadPage(
+  { task, response, fetchedAt }: ReadRequest,
+  error: unknown,
+  rendered: RenderedRecord | null,
+): Omit<PageReading, 'ms'> {
+  const { headers, body, contentType, finalUrl, statusCode } = response;
+  const code: ErrorCode = isScrapifieError(error) ? error.code : 'EXTRACTION_FAILED';
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    page: {
+      url: task.url,
+      finalUrl,
+      statusCode,
+      contentType,
+      charset: charsetOf(response),
+      fetchedAt,
+      depth: task.depth,
+      contentHash: body.byteLength === 0 ? null : (hash('sha256', body, 'hex') as ContentHash),
+      textHash: null,
+      bytes: body.byteLength,
+      title: null,
+      etag: firstHeader(headers.etag),
+      lastModified: firstHeader(headers['last-modified']),
+      duplicateOf: null,
+      errorCode: null,
+      errorMessage: null,
+      record: packRecord({
+        ...(rendered === null ? {} : { rendered }),
+        ...responseRecord(response, fetchedAt, { outcome: 'error', evidence: message }),
+        metadata: null,
+        links: [],
+      }),
+    },
+    discovered: [],
+    outcome: 'error',
+    evidence: message,
+    vendor: null,
+    isNoindex: false,
+    leadsTo: null,
+    yield: { textLength: 0, linkCount: 0 },
+    sitemapProblem: null,
+    failure: { code, message },
+  };
+}
+
+/** Enough for every declaration; the whole text may be what cannot be read. */
+const LOOKED_AT_BYTES = 4_096;
+
+function charsetOf({ body, contentType }: ReadRequest['response']): string | null {
+  if (!isTextual(contentType)) return null;
+  let end = Math.min(body.byteLength, LOOKED_AT_BYTES);
+  // No character may be cut in two: that would look like another encoding.
+  while (end < body.byteLength && end > 0 && (body[end] ?? 0) >= 0x80) end -= 1;
+  return decodeText(body.subarray(0, end), contentType).charset;
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { DeepRecord, PageWarning } from '../../core/model/extraction.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { Format } from '../../core/model/job.ts';
-import type { NewPage, PageLink, PageRecord, RenderedRecord } from '../../core/model/page.ts';
+import type { NewPage, PageLink, PageRecord, RenderedRecord, ResponseRecord } from '../../core/model/page.ts';
 import { packRecord } from '../../core/model/page-record.ts';
 import { decodeAs, decodeText } from '../../extract/charset/charset.ts';
 import { LIMITS } from '../../extract/html/limits.ts';
@@ -11,14 +11,13 @@ import { type Extracted, extractPage } from '../../extract/scan/extract-page.ts'
 import { hasFrames, inlineFrames } from '../../extract/scan/inline-frames.ts';
 import { classify } from '../../fetch/classify/classify.ts';
 import { renderedFacts } from '../../fetch/classify/page-facts.ts';
+import { readSetCookie } from '../../fetch/cookies/cookie-forms.ts';
 import { defined } from '../../lib/defined.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import { outcomeOf } from '../plan/outcome.ts';
 import { findTasks, type JobRules } from './find-tasks.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
-import type { FeedFacts } from './read-feed.ts';
 import { rawCharset } from './rendered-page.ts';
-import { isResponseCut, responseRecord } from './response-record.ts';
 
 /**
  * Reads an ordinary page. Pure: the caller stores the body, and the blobs to which `rendered` refers.
@@ -129,7 +128,7 @@ export function decodeBody({ response: { body, contentType, finalUrl } }: ReadRe
   return withFrames(decodeText(body, contentType), contentType, finalUrl);
 }
 
-export function withFrames(decoded: DecodedBody, contentType: string | null, finalUrl: string): DecodedBody {
+function withFrames(decoded: DecodedBody, contentType: string | null, finalUrl: string): DecodedBody {
   if (!hasFrames(decoded.text) || contentKindOf(contentType, decoded.text) !== 'html') return decoded;
   const { html, isCut } = inlineFrames(decoded.text, finalUrl);
   return { ...decoded, text: html, areFramesCut: isCut };
@@ -230,4 +229,93 @@ export function firstHeader(header: string | string[] | undefined): string | nul
 
 export function joinedHeader(header: string | string[] | undefined, separator: string): string | null {
   return Array.isArray(header) ? header.join(separator) : (header ?? null);
+}
+
+/** A site decides how many headers it sends; the record of a page has to stay small. */
+const MAX_HEADERS = 100;
+const MAX_COOKIES = 100;
+const MAX_VALUE_CHARS = 2_048;
+const HIDDEN = '[hidden]';
+
+/** The response as the record of its page keeps it. */
+export function responseRecord(
+  { headers, redirects = [], hasSecretCookies = false }: ReadRequest['response'],
+  fetchedAt: number,
+  judged: Pick<ResponseRecord, 'outcome' | 'evidence'>,
+): ResponseRecord {
+  const lines = [headers['set-cookie'] ?? []].flat().slice(0, MAX_COOKIES);
+  const cookies = lines.flatMap((line) => readSetCookie(line, fetchedAt) ?? []);
+  return {
+    ...judged,
+    headers: keptHeaders(headers),
+    ...(cookies.length === 0
+      ? {}
+      : { cookies: hasSecretCookies ? cookies.map((each) => ({ ...each, value: HIDDEN })) : cookies }),
+    ...(redirects.length === 0 ? {} : { redirects }),
+  };
+}
+
+/** Whether the response has more than its record keeps. */
+function isResponseCut(headers: ReadRequest['response']['headers']): boolean {
+  const cookies = [headers['set-cookie'] ?? []].flat().length;
+  const others = Object.keys(headers).filter((name) => name !== 'set-cookie').length;
+  return cookies > MAX_COOKIES || others > MAX_HEADERS;
+}
+
+const cut = (value: string) =>
+  value.length > MAX_VALUE_CHARS ? `${value.slice(0, MAX_VALUE_CHARS)}…` : value;
+
+function keptHeaders(headers: ReadRequest['response']['headers']): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {};
+  let count = 0;
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || name === 'set-cookie' || name === '__proto__') continue;
+    kept[name] = typeof value === 'string' ? cut(value) : value.slice(0, MAX_HEADERS).map(cut);
+    count += 1;
+    if (count === MAX_HEADERS) break;
+  }
+  return kept;
+}
+
+/** The title of an XML document, and of a feed its links as well. */
+interface FeedFacts {
+  readonly title: string | null;
+  readonly links: readonly PageLink[];
+}
+
+/** Returns null for anything but XML. The reader of XML documents is loaded by the first of them. */
+export async function readFeed(
+  { response, fetchedAt }: ReadRequest,
+  { text }: DecodedBody,
+): Promise<FeedFacts | null> {
+  if (contentKindOf(response.contentType, text) !== 'xml') return null;
+  const { readXmlDocument } = await import('../../extract/documents/read-xml.ts');
+  const document = readXmlDocument(text, response.finalUrl, { fetchedAt }, true);
+  const { title = null, links = [] } = document ?? {};
+  // In other XML an address may be that of a schema or a style sheet, which no reader would follow.
+  return { title, links: document?.kind === 'feed' ? links : [] };
+}
+
+/** How a stored body was read. */
+interface BodyFacts {
+  readonly contentType: string | null;
+  readonly charset: string | null;
+  readonly finalUrl: string;
+}
+
+/** The visible text of a stored body with its white space collapsed, of a long one the beginning; empty where there is none. */
+export function textOfBody(body: Uint8Array, { contentType, charset, finalUrl }: BodyFacts): string {
+  if (!isTextual(contentType)) return '';
+  const decoded: DecodedBody = { text: decodeAs(body, charset), charset };
+  const { text } = extractPage({
+    ...withFrames(decoded, contentType, finalUrl),
+    url: finalUrl,
+    contentType,
+    linkHeader: null,
+    xRobotsTag: null,
+    formats: [],
+    keepsText: true,
+  });
+  return text ?? '';
 }

@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { compileRules } from './find-tasks.ts';
+import { compileRules, readSitemapTask } from './find-tasks.ts';
 import { keyOf, type RequestChanges, requestFor } from './read-request.fixture.ts';
-import { readSitemapTask } from './read-sitemap-task.ts';
 
 const URL_OF_IT = 'http://site.test/sitemap.xml';
 

@@ -1,11 +1,11 @@
+import type { Context } from '@opentelemetry/api';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { PageThreadEnd } from '../../core/observe/metrics/crawl-metrics.ts';
-import { outsideSpans, recordedContext } from '../../core/tracing/tracing.ts';
+import { outsideSpans, recordedContext, startSpan } from '../../core/tracing/tracing.ts';
 import type { PageReader, ReadRequest } from './page-reading.ts';
 import { ReadQueue } from './read-queue.ts';
 import { callOf, ReaderThread, release, type UnreadPage } from './reader-thread.ts';
 import type { HeapReport, HoldReason, ReadAnswer } from './thread-messages.ts';
-import { traceThread } from './thread-spans.ts';
 
 export interface ReaderPoolOptions {
   readonly threads: number;
@@ -250,4 +250,12 @@ function lostPage({ losses }: UnreadPage): ScrapifieError {
 
 function errorOf(code: ScrapifieError['code'] | null, message: string): ScrapifieError {
   return new ScrapifieError(code ?? 'EXTRACTION_FAILED', message);
+}
+
+/** Makes the spans of what a thread did for a page, by the times in its answer: threads have no sender of their own. */
+function traceThread(answer: ReadAnswer, parent: Context): void {
+  if (!('times' in answer) || answer.times === undefined) return;
+  const { begunAt, readAt, storedAt } = answer.times;
+  startSpan('extract', { startTime: begunAt }, parent)?.end(readAt);
+  startSpan('store body', { startTime: readAt }, parent)?.end(storedAt);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { seededRandom } from '../../crawl/plan/identity/seeded-random.ts';
+import { seededRandom } from '../../crawl/plan/identity/identity.ts';
 import { createHumanInput, humanPauses, pointerPath, wheelNotches } from './human-input.ts';
 
 const someSeed = fc.string({ minLength: 1, maxLength: 20 });

@@ -6,11 +6,11 @@ import { CLOSED_BREAKER, onCall } from '../../politeness/breaker.ts';
 import { type GateDecision, type GateInput, gate } from '../../politeness/gate.ts';
 import { noteAbandoned } from '../../politeness/host-state.ts';
 import type { RunningJob } from '../process/running-job.ts';
-import { keepOwnState, ownStateOf, pauseUntil } from './own-answers.ts';
+import { keepOwnState, ownStateOf, pauseUntil } from './host-access.ts';
 
 /**
  * What requests of a job meet at a host, and what their answers change. Jobs share one side; a job with a proxy of its
- * caller's has one of its own (see own-answers.ts).
+ * caller's has one of its own (see hasOwnProxy).
  */
 export interface AccessSide {
   /** Requests under way that the next request of the job has to wait for. */

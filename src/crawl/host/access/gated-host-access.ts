@@ -15,8 +15,7 @@ import type { FetchResources } from '../process/fetch-resources.ts';
 import type { RunningJob } from '../process/running-job.ts';
 import type { AttemptResult } from '../process/task-end.ts';
 import { type AccessSide, type OwnProxies, OwnProxySide, SharedSide } from './access-side.ts';
-import { type AccessDecision, aloneOf, type HostAccess } from './host-access.ts';
-import { afterAnswer, hasOwnProxy } from './own-answers.ts';
+import { type AccessDecision, afterAnswer, aloneOf, type HostAccess, hasOwnProxy } from './host-access.ts';
 
 export interface HostAccessParts {
   readonly robots: RobotsCache;

@@ -4,7 +4,7 @@ import type { Task } from '../../../core/model/task.ts';
 import type { RobotsEntry } from '../../../core/ports/robots-entry.ts';
 import { createRobotsCache, type Robots } from '../../robots/robots-cache.ts';
 import { jobOf, runningOf, T0, taskOf } from '../process/claimed-task.fixture.ts';
-import { noRouteEnd, proxyRouteEnd, robotsEnd, siteEnd } from './robots-end.ts';
+import { noRouteEnd, proxyRouteEnd, robotsEnd, siteEnd } from './task-admission.ts';
 
 const ORIGIN = 'http://site.test';
 

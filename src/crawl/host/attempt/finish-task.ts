@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode } from '../../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Attempt, AttemptExtras, EngineName, OutcomeKind } from '../../../core/model/attempt.ts';
 import { runsScripts } from '../../../core/model/engine-traits.ts';
+import type { HostMemory } from '../../../core/model/host-memory.ts';
 import type { NewPage } from '../../../core/model/page.ts';
 import type { Task } from '../../../core/model/task.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../../../core/ports/store.ts';
@@ -9,10 +10,12 @@ import type { FetchResponse } from '../../../fetch/engine.ts';
 import { faultOf } from '../../../fetch/proxy/proxy-failure.ts';
 import { defined } from '../../../lib/defined.ts';
 import { routeOf } from '../../frontier/routes.ts';
+import { hasGained, learn, NO_MEMORY } from '../../plan/ladder/host-memory.ts';
 import type { LadderStep } from '../../plan/ladder/ladder.ts';
 import { isRefusedByHost, outcomeOf, repeatedWithoutCharge, unchargedAttempts } from '../../plan/outcome.ts';
 import { parseRetryAfter } from '../../politeness/retry-after.ts';
 import type { PageReader, PageReading } from '../../read/page-reading.ts';
+import type { HostAccess } from '../access/host-access.ts';
 import { readInSpan } from '../process/attempt-spans.ts';
 import { expectsLogin, LOGIN_REQUIRED_END } from '../process/login-walls.ts';
 import type { RunningJob } from '../process/running-job.ts';
@@ -23,9 +26,11 @@ import {
   endAfter,
   failedPage,
   ownFaultEnd,
+  spentMs,
+  taskTookTooLong,
 } from '../process/task-end.ts';
-import { spentMs, taskTookTooLong } from '../process/task-time.ts';
 import type { Fetched } from './fetch-task.ts';
+import type { PlannedAttempt } from './plan-attempt.ts';
 
 /** A response that was read, or the reason why there is none to read: the ladder decides on the next step by it. */
 export interface ReadAttempt {
@@ -48,7 +53,7 @@ export interface Finished {
   readonly fault: ReturnType<typeof faultOf>;
 }
 
-export interface ReadParts {
+interface ReadParts {
   readonly reader: PageReader;
   readonly lease: LeaseRef;
   readonly method: AttemptMethod;
@@ -293,4 +298,29 @@ function withError(page: NewPage, end: TaskEnd, failure: ScrapifieError | null):
 
 function messageOf(code: ErrorCode, statusCode: number | null): string {
   return code === 'HTTP_ERROR' ? `The host answered ${statusCode}.` : ERRORS[code].meaning;
+}
+
+/** Updates the host memory by an attempt whose request was answered. */
+export function learnFrom(
+  { task, step, running }: PlannedAttempt,
+  { attempt }: Finished,
+  access: Pick<HostAccess, 'memoryFor' | 'remember'>,
+  now: number,
+): void {
+  const plain = task.trace.findLast(({ engine, yield: found }) => engine === 'http' && found !== undefined);
+  const canCompare = plain?.yield !== undefined && attempt.yield !== undefined && runsScripts(attempt.engine);
+  const gain = canCompare ? hasGained(plain.yield, attempt.yield) : undefined;
+  const memory = withUnreadable(access.memoryFor(running) ?? NO_MEMORY, task, attempt, now);
+  const lesson = { ...attempt, identity: step.identity, url: task.atUrl, hasGained: gain };
+  access.remember(running, learn(memory, lesson, now));
+}
+
+/** A browser has read what plain HTTP could not: pages like this one are rendered at once. */
+function withUnreadable(memory: HostMemory, task: Task, attempt: Attempt, now: number): HostMemory {
+  const last = task.trace.at(-1);
+  const wasRefused = last?.engine === 'http' && last.errorCode === 'PROTOCOL_ERROR';
+  if (!wasRefused || attempt.outcome !== 'ok' || !runsScripts(attempt.engine)) return memory;
+  const { engine, proxyTier, identity = 'bot' } = last;
+  const end = { outcome: 'needs-javascript', statusCode: attempt.statusCode } as const;
+  return learn(memory, { engine, proxyTier, identity, url: task.atUrl, ...end }, now);
 }

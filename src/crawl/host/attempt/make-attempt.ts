@@ -10,22 +10,27 @@ import type { HostAccess } from '../access/host-access.ts';
 import type { FetchResources } from '../process/fetch-resources.ts';
 import type { RunningJob } from '../process/running-job.ts';
 import { type StoredResponse, storedResponse } from '../process/stored-pages.ts';
-import { type AttemptMethod, unplannedMethod } from '../process/task-end.ts';
-import { attemptMs, taskLimitMs } from '../process/task-time.ts';
+import { type AttemptMethod, attemptMs, taskLimitMs, unplannedMethod } from '../process/task-end.ts';
 import { type ExchangeObserver, unkeptExchange } from './exchange-observer.ts';
 import { type EarlierPage, type Fetched, fetchTask, judgeRedirect, MAX_REDIRECTS } from './fetch-task.ts';
-import { type Finished, finishTask, type ReadAttempt, readAttempt, resultOf } from './finish-task.ts';
-import { learnFrom } from './host-lessons.ts';
+import {
+  type Finished,
+  finishTask,
+  learnFrom,
+  type ReadAttempt,
+  readAttempt,
+  resultOf,
+} from './finish-task.ts';
 import { type PlannedAttempt, planAttempt, stepAfter } from './plan-attempt.ts';
 import {
   chooseRoute,
+  createUseAudit,
   keepSession,
   type Postponed,
   type PreparedAttempt,
   prepareAttempt,
 } from './prepare-attempt.ts';
 import type { ProxyRoute, ProxyRouteEnd } from './proxy-route.ts';
-import { createUseAudit } from './use-audit.ts';
 
 export interface AttemptParts {
   readonly hostKey: HostKey;

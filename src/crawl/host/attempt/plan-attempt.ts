@@ -8,15 +8,15 @@ import type { PlanReason } from '../../../core/model/plan-reasons.ts';
 import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
 import type { Task } from '../../../core/model/task.ts';
 import { pageOptionsFor } from '../../frontier/routes.ts';
-import { planSentence } from '../../plan/ladder/fetch-method.ts';
-import { NO_MEMORY } from '../../plan/ladder/host-memory.ts';
-import { type LadderInput, type LadderStep, nextStep } from '../../plan/ladder/ladder.ts';
 import {
   type LadderPolicy,
   type LadderRequest,
   neededAbilities,
   noWorkerReason,
-} from '../../plan/ladder/possible-methods.ts';
+  planSentence,
+} from '../../plan/ladder/fetch-methods.ts';
+import { NO_MEMORY } from '../../plan/ladder/host-memory.ts';
+import { type LadderInput, type LadderStep, nextStep } from '../../plan/ladder/ladder.ts';
 import type { HostAccess } from '../access/host-access.ts';
 import type { FetchResources } from '../process/fetch-resources.ts';
 import type { RunningJob } from '../process/running-job.ts';

@@ -6,23 +6,25 @@ import {
   requireCredentialAccess,
 } from '../../../capabilities/sessions/credential.ts';
 import { isScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import { runsScripts } from '../../../core/model/engine-traits.ts';
+import type { AuditEntry } from '../../../core/model/audit-chain.ts';
+import { runsScripts, traitsOf } from '../../../core/model/engine-traits.ts';
 import type { Identity } from '../../../core/model/identity.ts';
 import type { HostKey } from '../../../core/model/ids.ts';
 import type { JobOptions, PageOptions } from '../../../core/model/job.ts';
-import type { HostPolicy } from '../../../core/model/policy.ts';
+import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
 import type { HumanManner, RenderScroll, RenderWish } from '../../../core/model/render.ts';
 import type { Task } from '../../../core/model/task.ts';
+import type { AuditStore } from '../../../core/ports/audit-store.ts';
 import type { TaskEnd } from '../../../core/ports/store.ts';
 import { pageOptionsFor } from '../../frontier/routes.ts';
 import { noteProbe } from '../../plan/ladder/host-memory.ts';
 import { hasLostBrowser } from '../../plan/outcome.ts';
 import type { HostAccess } from '../access/host-access.ts';
 import type { FetchResources } from '../process/fetch-resources.ts';
+import type { RunningJob } from '../process/running-job.ts';
 import type { Fetched, HowToFetch } from './fetch-task.ts';
-import { OWN_PROXY, type PlannedAttempt, requestedProxy } from './plan-attempt.ts';
+import { type AttemptStep, OWN_PROXY, type PlannedAttempt, requestedProxy } from './plan-attempt.ts';
 import { chooseProxyRoute, nextOwnTurn, type ProxyRoute } from './proxy-route.ts';
-import type { createUseAudit } from './use-audit.ts';
 
 /** Nothing was tried: the task comes again. */
 export interface Postponed {
@@ -36,7 +38,7 @@ export interface PreparedAttempt {
   readonly how: HowToFetch;
 }
 
-export interface PrepareParts {
+interface PrepareParts {
   readonly hostKey: HostKey;
   readonly access: Pick<HostAccess, 'remember' | 'policy'>;
   readonly resources: FetchResources;
@@ -187,4 +189,43 @@ function renderFor(
     ...render,
     ...(isDisguised ? { manner: { ...usual, ...pauses } } : {}),
   };
+}
+
+/**
+ * Writes to the audit log each use of what needs the operator's consent, and each use of stored credentials: once for
+ * each job of this owner of the host.
+ */
+export function createUseAudit(
+  store: Pick<AuditStore, 'audit'>,
+  host: HostKey,
+  now: () => number,
+): (step: AttemptStep, running: RunningJob, credentials: string | null) => Promise<void> {
+  /** Bounded by the jobs of one slice. */
+  const written = new Set<string>();
+  const isNew = (use: string) => !written.has(use) && written.add(use) !== undefined;
+  return async (step, { job }, credentials) => {
+    const needed = consentsOf(step);
+    if (needed.length === 0 && credentials === null) return;
+    const entries: AuditEntry[] = [];
+    const common = { at: now(), actor: job.accountId, target: host };
+    const consents = needed.filter((consent) => isNew(`${job.id} consent ${consent}`));
+    const { engine, reason } = step;
+    if (consents.length > 0) {
+      const details = { jobId: job.id, consents, engine, reason };
+      entries.push({ ...common, action: 'consent.use', details });
+    }
+    if (credentials !== null && isNew(`${job.id} credentials ${credentials}`)) {
+      entries.push({ ...common, action: 'credential.use', details: { jobId: job.id, credentials, engine } });
+    }
+    if (entries.length > 0) await store.audit(entries);
+  };
+}
+
+function consentsOf({ engine, identity, hasSolver }: AttemptStep): Consent[] {
+  const consents: Consent[] = [];
+  const { consent } = traitsOf(engine);
+  if (consent !== null) consents.push(consent);
+  else if (identity === 'browser') consents.push('identity');
+  if (hasSolver) consents.push('captcha');
+  return consents;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../core/model/audit-chain.ts';
 import type { HostKey } from '../../../core/model/ids.ts';
-import { createUseAudit } from './use-audit.ts';
+import { createUseAudit } from './prepare-attempt.ts';
 
 type UseAudit = ReturnType<typeof createUseAudit>;
 const STEP = {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { listeningLogger } from '../process/claimed-task.fixture.ts';
-import { createHostQueue } from './host-queue.ts';
+import { createHostQueue } from './host-worker.ts';
 
 const soon = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 20_000 });
 

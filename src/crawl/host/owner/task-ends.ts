@@ -10,7 +10,7 @@ import type { Completion, HostLease, TaskEnd } from '../../../core/ports/store.t
 import { inSpan, isRecorded } from '../../../core/tracing/tracing.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { HostAccess } from '../access/host-access.ts';
-import type { TaskRefusal } from '../admission/robots-end.ts';
+import type { TaskRefusal } from '../admission/task-admission.ts';
 import type { Finished } from '../attempt/finish-task.ts';
 import type { Faulted } from '../attempt/make-attempt.ts';
 import type { Postponed } from '../attempt/prepare-attempt.ts';

@@ -2,9 +2,9 @@ import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Attempt } from '../../../core/model/attempt.ts';
 import { createByteBudget } from '../../../fetch/byte-budget.ts';
 import type { Engine } from '../../../fetch/engine.ts';
+import type { Installation } from '../../plan/ladder/fetch-methods.ts';
 import { NO_MEMORY } from '../../plan/ladder/host-memory.ts';
 import { type LadderStep, nextStep, type PastAttempt } from '../../plan/ladder/ladder.ts';
-import type { Installation } from '../../plan/ladder/possible-methods.ts';
 import type { FetchResources } from './fetch-resources.ts';
 
 const HTTP_ALONE: Installation = {

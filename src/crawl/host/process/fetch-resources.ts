@@ -7,7 +7,7 @@ import type { ProxyEndpoint } from '../../../core/model/proxy.ts';
 import type { HumanManner } from '../../../core/model/render.ts';
 import type { ByteBudget } from '../../../fetch/byte-budget.ts';
 import type { Engine } from '../../../fetch/engine.ts';
-import type { Installation } from '../../plan/ladder/possible-methods.ts';
+import type { Installation } from '../../plan/ladder/fetch-methods.ts';
 import type { ProxyPool } from '../../plan/proxies/proxy-pool.ts';
 import type { StoredPages } from './stored-pages.ts';
 

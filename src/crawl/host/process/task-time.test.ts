@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../core/model/attempt.ts';
 import { defined } from '../../../lib/defined.ts';
-import { attemptMs, spentMs, taskLimitMs } from './task-time.ts';
+import { attemptMs, spentMs, taskLimitMs } from './task-end.ts';
 
 const DEFAULT_MS = 60_000;
 const attempt = (ms: number, pauseMs?: number): Attempt => ({

@@ -33,11 +33,7 @@ async function draw(
   browserVersion: string,
   family: OtherBrowser | undefined,
 ): Promise<Identity> {
-  const [{ createIdentity }, { seededRandom }, { asBrowser }] = await Promise.all([
-    import('./identity.ts'),
-    import('./seeded-random.ts'),
-    import('./other-browsers.ts'),
-  ]);
+  const { asBrowser, createIdentity, seededRandom } = await import('./identity.ts');
   const drawn = createIdentity({
     region,
     browserVersion,

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Identity } from '../../../core/model/identity.ts';
 import { brandsOf } from '../../../fetch/stealth/client-hints.ts';
 import { drawHardware } from './hardware.ts';
-import { createIdentity, type IdentityRequest } from './identity.ts';
+import { createIdentity, type IdentityRequest, seededRandom } from './identity.ts';
 import { REGIONS } from './regions.ts';
-import { seededRandom } from './seeded-random.ts';
 
 const VERSION = '156.0.8078.79';
 const COUNTRIES = Object.keys(REGIONS);

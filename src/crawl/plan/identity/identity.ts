@@ -1,5 +1,5 @@
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import type { ClientHints, Identity } from '../../../core/model/identity.ts';
+import type { ClientHints, Identity, OtherBrowser } from '../../../core/model/identity.ts';
 import { brandHeader, brandsOf, majorOf } from '../../../fetch/stealth/client-hints.ts';
 import { drawHardware, type Hardware, type OperatingSystem, pickScreen } from './hardware.ts';
 import { REGIONS, type Region, type RegionPlace } from './regions.ts';
@@ -18,7 +18,7 @@ export interface IdentityRequest {
 
 const DEFAULT_REGION = 'us';
 const MOST_DRAWS = 8;
-const ACCEPT =
+const CHROME_ACCEPT =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7';
 
 /**
@@ -144,7 +144,7 @@ function headersOf(
     'sec-ch-ua-platform': `"${hints.platform}"`,
     'upgrade-insecure-requests': '1',
     'user-agent': userAgent,
-    accept: ACCEPT,
+    accept: CHROME_ACCEPT,
     'sec-fetch-site': 'none',
     'sec-fetch-mode': 'navigate',
     'sec-fetch-user': '?1',
@@ -169,4 +169,85 @@ function shifted(identity: Identity): Identity {
   const { width, height } = identity.viewport;
   const lower = height - 8 >= 720 ? height - 8 : height + 8;
   return { ...identity, viewport: { width, height: lower } };
+}
+
+/** Recent versions for which the library that speaks TLS has a handshake. */
+const FIREFOX = '150.0';
+const SAFARI = '26.2';
+const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+/** The same visitor with another browser: its user agent, its headers in its order, and no client hints, which only Chrome has. */
+export function asBrowser(identity: Identity, family: OtherBrowser): Identity {
+  const { clientHints, languages } = identity;
+  const isFirefox = family === 'firefox';
+  const userAgent = isFirefox ? firefoxAgent(clientHints.platform) : SAFARI_AGENT;
+  const acceptLanguage = isFirefox ? firefoxLanguages(languages) : identity.acceptLanguage;
+  return {
+    ...identity,
+    family,
+    userAgent,
+    acceptLanguage,
+    clientHints: { ...clientHints, brands: [], fullVersionList: [] },
+    headers: isFirefox ? firefoxHeaders(userAgent, acceptLanguage) : safariHeaders(userAgent, acceptLanguage),
+  };
+}
+
+const SAFARI_AGENT = `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/${SAFARI} Safari/605.1.15`;
+
+const SYSTEMS: Readonly<Record<string, string>> = {
+  Windows: 'Windows NT 10.0; Win64; x64',
+  macOS: 'Macintosh; Intel Mac OS X 10.15',
+  Linux: 'X11; Linux x86_64',
+};
+
+const firefoxAgent = (platform: string): string =>
+  `Mozilla/5.0 (${SYSTEMS[platform] ?? SYSTEMS.Windows}; rv:${FIREFOX}) Gecko/20100101 Firefox/${FIREFOX}`;
+
+/** `de,en-US;q=0.7,en;q=0.3`: Firefox spreads the weights evenly. */
+function firefoxLanguages(languages: readonly string[]): string {
+  return languages
+    .map((language, index) => {
+      const weight = Math.max(1, Math.round((1 - index / languages.length) * 10)) / 10;
+      return index === 0 ? language : `${language};q=${weight}`;
+    })
+    .join(',');
+}
+
+const firefoxHeaders = (userAgent: string, acceptLanguage: string): Identity['headers'] => [
+  ['user-agent', userAgent],
+  ['accept', ACCEPT],
+  ['accept-language', acceptLanguage],
+  ['accept-encoding', 'gzip, deflate, br, zstd'],
+  ['upgrade-insecure-requests', '1'],
+  ['sec-fetch-dest', 'document'],
+  ['sec-fetch-mode', 'navigate'],
+  ['sec-fetch-site', 'none'],
+  ['sec-fetch-user', '?1'],
+  ['priority', 'u=0, i'],
+];
+
+const safariHeaders = (userAgent: string, acceptLanguage: string): Identity['headers'] => [
+  ['sec-fetch-dest', 'document'],
+  ['user-agent', userAgent],
+  ['accept', ACCEPT],
+  ['sec-fetch-site', 'none'],
+  ['sec-fetch-mode', 'navigate'],
+  ['accept-language', acceptLanguage],
+  ['priority', 'u=0, i'],
+  ['accept-encoding', 'gzip, deflate, br'],
+];
+
+/** Chances that are the same for the same name, in [0, 1): a session's name gives its identity again and again. */
+export function seededRandom(name: string): () => number {
+  let state = 0x9e3779b9;
+  for (let index = 0; index < name.length; index += 1) {
+    state = Math.imul(state ^ name.charCodeAt(index), 0x85ebca6b);
+    state ^= state >>> 13;
+  }
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
 }

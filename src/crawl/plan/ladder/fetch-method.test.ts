@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { planSentence } from './fetch-method.ts';
+import { planSentence } from './fetch-methods.ts';
 
 it.each([
   ['plan.not-allowed:browser', 'The policy for shop.test does not allow engine `browser`.'],

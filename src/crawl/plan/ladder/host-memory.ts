@@ -2,7 +2,7 @@ import type { PageYield } from '../../../core/model/attempt.ts';
 import { runsScripts } from '../../../core/model/engine-traits.ts';
 import type { HostMemory, OutcomeTally } from '../../../core/model/host-memory.ts';
 import { type AttemptEnd, evidenceOf, type MethodEvidence } from '../outcome.ts';
-import { costOf, type FetchMethod } from './fetch-method.ts';
+import { costOf, type FetchMethod } from './fetch-methods.ts';
 
 export const NO_MEMORY: HostMemory = { ways: {}, shapes: {}, probedAt: 0 };
 

@@ -3,11 +3,18 @@ import { describe, expect, test } from 'vitest';
 import type { EngineName, OutcomeKind } from '../../../core/model/attempt.ts';
 import type { HostMemory } from '../../../core/model/host-memory.ts';
 import type { Consent } from '../../../core/model/policy.ts';
-import { costOf, raisedBy } from './fetch-method.ts';
+import {
+  type Ability,
+  costOf,
+  type EngineOffer,
+  type Installation,
+  type LadderPolicy,
+  type LadderRequest,
+  neededAbilities,
+  raisedBy,
+} from './fetch-methods.ts';
 import { bestFirst, hasGained, learn, NO_MEMORY, noteProbe } from './host-memory.ts';
 import { type LadderInput, type LadderStep, methodOf, nextStep, type PastAttempt } from './ladder.ts';
-import type { Ability, EngineOffer, Installation, LadderPolicy, LadderRequest } from './possible-methods.ts';
-import { neededAbilities } from './possible-methods.ts';
 
 const NOW = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;

@@ -6,15 +6,18 @@ import type { IdentityKind } from '../../../core/model/identity.ts';
 import type { PlanReason } from '../../../core/model/plan-reasons.ts';
 import type { Consent } from '../../../core/model/policy.ts';
 import { chargedAttempts, errorCodeOf, evidenceOf, type MethodEvidence, wasRedirect } from '../outcome.ts';
-import { costOf, type FetchMethod, isSameMethod, raisedBy } from './fetch-method.ts';
-import { bestFirst, isLikely, isProven } from './host-memory.ts';
 import {
   type Ability,
+  costOf,
+  type FetchMethod,
   type Installation,
+  isSameMethod,
   type LadderPolicy,
   type LadderRequest,
   possibleMethods,
-} from './possible-methods.ts';
+  raisedBy,
+} from './fetch-methods.ts';
+import { bestFirst, isLikely, isProven } from './host-memory.ts';
 
 /** An attempt of the task's trace; without an identity it was made as honestly as its engine can. */
 export type PastAttempt = Pick<

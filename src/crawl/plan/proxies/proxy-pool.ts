@@ -2,13 +2,16 @@ import { PROXY_TIERS, type ProxyEndpoint, type ProxyTier } from '../../../core/m
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { ProxyOutcome } from '../outcome.ts';
 import { figuresOf, type PoolFigures } from './fleet-figures.ts';
-import { BAN_SCORE, describeObstacles, HostMarks, type Obstacles } from './host-marks.ts';
 import {
+  BAN_SCORE,
   buildGroup,
+  describeObstacles,
   endpointFor,
+  HostMarks,
   isIn,
   loadOf,
   noteUse,
+  type Obstacles,
   type PoolMember,
   type ProviderGroup,
 } from './pool-members.ts';

@@ -1,13 +1,62 @@
 import { ERRORS, type ErrorCode } from '../../../core/errors/registry.ts';
 import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
+import type { EngineName } from '../../../core/model/attempt.ts';
+import type { HostKey } from '../../../core/model/ids.ts';
 import type { Job } from '../../../core/model/job.ts';
 import { traitsOfKind } from '../../../core/model/job-kinds.ts';
 import type { NewTask, Task } from '../../../core/model/task.ts';
+import type { Metrics } from '../../../core/observe/metrics.ts';
 import type { Completion, TaskEnd } from '../../../core/ports/store.ts';
+import { pageOptionsFor } from '../../frontier/routes.ts';
 import { MAX_URL_STEPS } from '../../frontier/scope.ts';
+import type { Policies } from '../../policy/policies.ts';
 import type { Robots } from '../../robots/robots-cache.ts';
 import { isWithoutHost } from '../../robots/robots-entry.ts';
-import type { RunningJob } from '../process/running-job.ts';
+import { type HostAccess, pausedEnd } from '../access/host-access.ts';
+import { needsOf, planAttempt } from '../attempt/plan-attempt.ts';
+import type { FetchResources } from '../process/fetch-resources.ts';
+import type { ClaimedTask, RunningJob } from '../process/running-job.ts';
+import { ownFaultEnd } from '../process/task-end.ts';
+import type { RobotsLoader } from './robots-loader.ts';
+
+interface TaskRefusalParts {
+  readonly hostKey: HostKey;
+  readonly access: HostAccess;
+  readonly robotsLoader: RobotsLoader;
+  readonly policies: () => Policies;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+/** Says why a task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */
+export type TaskRefusals = (claimed: ClaimedTask) => TaskRefusal | 'loading' | null;
+
+export function createTaskRefusals(parts: TaskRefusalParts): TaskRefusals {
+  const { hostKey, access, robotsLoader, metrics, now } = parts;
+
+  return ({ task, running }) => {
+    const denied = parts.policies().denied(hostKey);
+    if (denied !== null) return { end: { state: 'denied', rule: denied.rule } };
+    const paused = pausedEnd(access.ownPauseUntil(running), now());
+    if (paused !== null) return { end: paused };
+    if (!access.isObeyed(running) && task.kind !== 'site') return null;
+    const url = new URL(task.atUrl);
+    const known = access.knownRobots(running, url);
+    if (known === null) {
+      const obstacle = robotsLoader.obstacleFor(running);
+      if (obstacle !== null) return noRouteEnd(task, running.job, obstacle.error, obstacle.until, now());
+      const failure = running.proxyRouteFailure;
+      running.proxyRouteFailure = null;
+      if (failure !== null) return { end: proxyRouteEnd(task, running.job, failure, now()) };
+      robotsLoader.load(running, url, task.interruptions > 0);
+      return 'loading';
+    }
+    if (task.kind === 'site') return siteEnd(task, known, running);
+    const end = robotsEnd(task, running.job, known, url, now());
+    if (end?.state === 'denied') metrics.robotsDenied();
+    return end === null ? null : { end };
+  };
+}
 
 /** The end of a task that must not be fetched, and the URLs that were found nevertheless. */
 export interface TaskRefusal {
@@ -109,3 +158,40 @@ export function siteEnd(task: Task, robots: Robots, { canonical, isInScope }: Ru
 }
 
 const MAX_SITEMAPS = 1_000;
+
+interface RendererWaitParts {
+  readonly access: HostAccess;
+  readonly resources: FetchResources;
+  readonly metrics: Pick<Metrics, 'renderPutOff'>;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+const RENDERERS: readonly EngineName[] = ['browser', 'stealth'];
+const SHORTEST_AWAY_PAUSE_MS = 10_000;
+const LONGEST_AWAY_PAUSE_MS = 60_000;
+
+/** The longer browsers are away, the less often each of the URLs that wait for them is looked at. */
+const awayPauseMs = (awayForMs: number): number =>
+  Math.min(LONGEST_AWAY_PAUSE_MS, Math.max(SHORTEST_AWAY_PAUSE_MS, awayForMs / 4));
+
+/**
+ * The end of a task that needs a browser while none shows pages: it waits, and neither the gate nor a slot is taken, so that
+ * plain pages of the host go on. Returns null when an attempt may be made.
+ */
+export function rendererWait(task: Task, running: RunningJob, parts: RendererWaitParts): TaskEnd | null {
+  const { access, resources, metrics, now, random } = parts;
+  if (RENDERERS.every((name) => resources.awayOf(name) === null)) return null;
+  void resources.discover();
+  const page = pageOptionsFor(running.job.options, task.url);
+  // Sessions have wishes of their own; their tasks are planned when the session is there.
+  if (page.session !== null) return null;
+  if (page.engine === 'auto' && task.trace.length === 0 && needsOf(page).length === 0) return null;
+  const { step, refusal } = planAttempt(task, running, null, access, resources, now(), random);
+  const asked = refusal?.code === 'NO_WORKER' ? RENDERERS : [step.engine];
+  if (refusal !== null && refusal.code !== 'NO_WORKER') return null;
+  const away = asked.flatMap((name) => resources.awayOf(name) ?? [])[0];
+  if (away === undefined) return null;
+  metrics.renderPutOff(away.code);
+  return ownFaultEnd(away.code, Math.round(now() + awayPauseMs(away.forMs) * (1 + random() / 4)));
+}
