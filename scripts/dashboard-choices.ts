@@ -3,7 +3,7 @@ import {
   type PageOptionName,
   pageOption,
   storedPlace,
-} from '../src/capabilities/jobs/page-options.ts';
+} from '../src/capabilities/jobs/request/page-options.ts';
 import { eventSpec, eventsTo } from '../src/core/model/event-types.ts';
 import {
   EXPORT_FORMATS,

@@ -3,7 +3,7 @@ import {
   crawlRequestSchema,
   mapRequestSchema,
   scrapeRequestSchema,
-} from '../src/capabilities/jobs/job-request.ts';
+} from '../src/capabilities/jobs/request/job-request.ts';
 import { MAP_FLAG_OF } from '../src/cli/commands/map.ts';
 import { SCRAPE_FLAG_OF } from '../src/cli/commands/scrape.ts';
 import { CRAWL_FLAG_OF } from '../src/cli/crawl/crawl-request.ts';

@@ -1,8 +1,8 @@
 // A store in an empty PostgreSQL database, loaded on command by a process of its own, which keeps its own time apart from
 // that of the server. usage: node store-child.ts postgres://…
 import { randomUUID } from 'node:crypto';
-import { draftCrawl } from '../../src/capabilities/jobs/job-draft.ts';
-import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import { draftCrawl } from '../../src/capabilities/jobs/accept/job-draft.ts';
+import { crawlRequestSchema } from '../../src/capabilities/jobs/request/job-request.ts';
 import type { JobId } from '../../src/core/model/ids.ts';
 import type { Completion, HostLease } from '../../src/core/ports/store.ts';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';

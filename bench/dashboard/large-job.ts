@@ -2,9 +2,9 @@
 import { hash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { draftCrawl } from '../../src/capabilities/jobs/job-draft.ts';
+import { draftCrawl } from '../../src/capabilities/jobs/accept/job-draft.ts';
 import { createJobIds } from '../../src/capabilities/jobs/job-id.ts';
-import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import { crawlRequestSchema } from '../../src/capabilities/jobs/request/job-request.ts';
 import type { NewTask, Task } from '../../src/core/model/task.ts';
 import type { Completion, HostLease } from '../../src/core/ports/store.ts';
 import { createCanonicalizer } from '../../src/crawl/frontier/canonical.ts';

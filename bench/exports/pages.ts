@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ExportPage, PageSource } from '../../src/capabilities/exports/table.ts';
-import { readRecord } from '../../src/capabilities/jobs/page-result.ts';
+import { readRecord } from '../../src/capabilities/jobs/results/page-result.ts';
 import type { AccountId, ContentHash, JobId, JobSeq, TaskId } from '../../src/core/model/ids.ts';
 import type { Job } from '../../src/core/model/job.ts';
 import type { Page, PageRecord } from '../../src/core/model/page.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { draftCrawl } from '../../src/capabilities/jobs/job-draft.ts';
-import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import { draftCrawl } from '../../src/capabilities/jobs/accept/job-draft.ts';
+import { crawlRequestSchema } from '../../src/capabilities/jobs/request/job-request.ts';
 import type { JobId } from '../../src/core/model/ids.ts';
 import type { HostOffer } from '../../src/core/ports/store.ts';
 import { createQueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { draftCrawl } from '../../src/capabilities/jobs/job-draft.ts';
-import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import { draftCrawl } from '../../src/capabilities/jobs/accept/job-draft.ts';
+import { crawlRequestSchema } from '../../src/capabilities/jobs/request/job-request.ts';
 import type { JobId } from '../../src/core/model/ids.ts';
 import type { Completion, HostLease, Store } from '../../src/core/ports/store.ts';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';

@@ -1,6 +1,6 @@
 // One crawl in this process, which looks at its own memory while it goes on. usage: node memory-crawl.ts URL FOLDER
 
-import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import { crawlRequestSchema } from '../../src/capabilities/jobs/request/job-request.ts';
 import { loadSettings } from '../../src/core/config/load.ts';
 import { keepThreadLimits } from '../../src/core/config/thread-memory.ts';
 import { createLogger } from '../../src/core/observe/logger.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTenant, keyOf, type Tenant } from '../../test/isolation/tenants.ts';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import { applyPlans } from '../capabilities/accounts/accounts.ts';
-import { stopFullAccounts } from '../capabilities/jobs/full-accounts.ts';
+import { stopFullAccounts } from '../capabilities/jobs/maintenance/stop-full-accounts.ts';
 import type { AccountId, JobId } from '../core/model/ids.ts';
 import { defined } from '../lib/defined.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOf } from '../../test/isolation/tenants.ts';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
-import { sweepBlobs } from '../capabilities/jobs/blob-sweep.ts';
+import { sweepBlobs } from '../capabilities/jobs/maintenance/blob-sweep.ts';
 import { applyRetention } from '../capabilities/retention/apply-retention.ts';
 import { limitsOfAccount } from '../capabilities/retention/installation-limits.ts';
 import { DEFAULT_ACCOUNT } from '../core/model/ids.ts';

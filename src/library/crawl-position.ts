@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { CrawlRequest } from '../capabilities/jobs/job-request.ts';
+import type { CrawlRequest } from '../capabilities/jobs/request/job-request.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { JobId } from '../core/model/ids.ts';
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { parseRequest } from '../capabilities/jobs/invalid-request.ts';
-import { draftCrawl } from '../capabilities/jobs/job-draft.ts';
-import { type CrawlRequest, crawlRequestSchema } from '../capabilities/jobs/job-request.ts';
-import type { PageResult } from '../capabilities/jobs/page-result.ts';
+import { draftCrawl } from '../capabilities/jobs/accept/job-draft.ts';
+import { parseRequest } from '../capabilities/jobs/request/invalid-request.ts';
+import { type CrawlRequest, crawlRequestSchema } from '../capabilities/jobs/request/job-request.ts';
+import type { PageResult } from '../capabilities/jobs/results/page-result.ts';
 import { concurrencyFor } from '../cli/crawl/crawl-request.ts';
 import { goOn } from '../cli/crawl/crawl-start.ts';
 import { OPERATOR } from '../cli/folders/one-off.ts';

@@ -1,7 +1,7 @@
 import { createExtraction } from '../capabilities/jobs/extraction.ts';
-import type { ScrapeResult } from '../capabilities/jobs/job-reader.ts';
-import type { MapResult } from '../capabilities/jobs/map-result.ts';
-import type { PageResult } from '../capabilities/jobs/page-result.ts';
+import type { ScrapeResult } from '../capabilities/jobs/results/job-reader.ts';
+import type { MapResult } from '../capabilities/jobs/results/map-result.ts';
+import type { PageResult } from '../capabilities/jobs/results/page-result.ts';
 import { OPENERS } from '../wiring/shell.ts';
 import { type Crawl, type CrawlOptions, createCrawl } from './crawl.ts';
 import {

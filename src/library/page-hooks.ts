@@ -1,5 +1,4 @@
-import type { PageResult } from '../capabilities/jobs/page-result.ts';
-import { rawTextOf } from '../capabilities/jobs/page-result.ts';
+import { type PageResult, rawTextOf } from '../capabilities/jobs/results/page-result.ts';
 import type { ErrorCode } from '../core/errors/registry.ts';
 import type { Page } from '../core/model/page.ts';
 import type { Blobs } from '../core/ports/blobs.ts';

@@ -1,6 +1,6 @@
 import { sweepExportFiles } from '../capabilities/exports/export-file.ts';
-import { type BlobSweepParts, sweepBlobs } from '../capabilities/jobs/blob-sweep.ts';
-import type { SchedulerDeps } from '../capabilities/jobs/scheduler.ts';
+import { type BlobSweepParts, sweepBlobs } from '../capabilities/jobs/maintenance/blob-sweep.ts';
+import type { MaintenanceDeps } from '../capabilities/jobs/maintenance/maintenance.ts';
 import { sweepIndex } from '../capabilities/query/search/search-reader.ts';
 import { applyRetention, purgeAll, type RetentionParts } from '../capabilities/retention/apply-retention.ts';
 import { deleteAccounts } from '../capabilities/retention/delete-accounts.ts';
@@ -22,12 +22,12 @@ interface SearchSweepParts {
   readonly search: SearchIndex;
 }
 
-/** What the scheduler does about data whose time is over, and blobs that nothing refers to; null where the settings say never. */
+/** What maintenance does about data whose time is over, and blobs that nothing refers to; null where the settings say never. */
 export function cleanupOf(
   settings: Settings,
   parts: BlobSweepParts & RetentionParts & ExportSweepParts & SearchSweepParts,
   logger: Logger,
-): SchedulerDeps['cleanup'] {
+): MaintenanceDeps['cleanup'] {
   const { cleanupMinutes, cleanupGraceHours } = settings;
   if (cleanupMinutes === 0) return null;
   return {
@@ -66,7 +66,7 @@ export function cleanupOf(
   };
 }
 
-/** Rows that a tick of the scheduler deletes at most: a thousand times this. */
+/** Rows that a round of maintenance deletes at most: a thousand times this. */
 const PURGES_PER_TICK = 10;
 
 /** Deletes a part of what accounts that are being deleted have, and of what has expired. */

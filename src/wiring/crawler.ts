@@ -1,4 +1,4 @@
-import { pricesOf } from '../capabilities/jobs/attempt-prices.ts';
+import { pricesOf } from '../capabilities/jobs/accept/job-cost.ts';
 import type { Vault } from '../capabilities/sessions/vault.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { JobId } from '../core/model/ids.ts';

@@ -1,8 +1,7 @@
 import { noSuchAccount } from '../capabilities/accounts/accounts.ts';
 import { commandLineKey } from '../capabilities/accounts/api-key.ts';
 import type { Exports } from '../capabilities/exports/exports.ts';
-import type { Jobs } from '../capabilities/jobs/jobs.ts';
-import { jobsBeside, SILENT_BUS } from '../capabilities/jobs/jobs-beside.ts';
+import { type Jobs, jobsBeside, SILENT_BUS } from '../capabilities/jobs/jobs.ts';
 import type { SqlQueries } from '../capabilities/query/sql/sql-queries.ts';
 import { deleteAccounts } from '../capabilities/retention/delete-accounts.ts';
 import { openVaultLater } from '../capabilities/sessions/vault.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createJobReader } from '../capabilities/jobs/job-reader.ts';
+import { createJobReader } from '../capabilities/jobs/results/job-reader.ts';
 import type { Vault } from '../capabilities/sessions/vault.ts';
 import type { Deliverers } from '../capabilities/webhooks/deliverer.ts';
 import { createDeliveries, type Deliveries } from '../capabilities/webhooks/deliveries.ts';

@@ -1,4 +1,4 @@
-import { llmRefusal } from '../capabilities/jobs/request-refusal.ts';
+import { llmRefusal } from '../capabilities/jobs/accept/request-refusal.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import { pageOptionsFor } from '../crawl/frontier/routes.ts';

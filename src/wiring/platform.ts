@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Capabilities } from '../capabilities/capabilities.ts';
-import { reserveFor } from '../capabilities/jobs/attempt-prices.ts';
-import { stopFullAccounts } from '../capabilities/jobs/full-accounts.ts';
+import { reserveFor } from '../capabilities/jobs/accept/job-cost.ts';
+import { requestRefusal } from '../capabilities/jobs/accept/request-refusal.ts';
 import { createJobs, type Jobs } from '../capabilities/jobs/jobs.ts';
-import { requestRefusal } from '../capabilities/jobs/request-refusal.ts';
-import { createScheduler } from '../capabilities/jobs/scheduler.ts';
+import { createMaintenance } from '../capabilities/jobs/maintenance/maintenance.ts';
+import { stopFullAccounts } from '../capabilities/jobs/maintenance/stop-full-accounts.ts';
 import { runRechecks } from '../capabilities/monitors/monitor-jobs.ts';
 import {
   eventsMsOf,
@@ -235,8 +235,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     const retentionLimits = installationLimits(settings);
     const backups = duties.schedule ? await openScheduledBackups(settings, now, logger) : null;
     closers.places.push(() => backups?.close());
-    const scheduler = duties.schedule
-      ? createScheduler({
+    const maintenance = duties.schedule
+      ? createMaintenance({
           store,
           queue,
           bus,
@@ -327,9 +327,9 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
 
     async function drainAll(): Promise<void> {
       const { drainMs } = settings;
-      // A tick of the scheduler that hangs is harmless: another process, or the next start, makes up for it.
+      // A round of maintenance that hangs is harmless: another process, or the next start, makes up for it.
       const ticked = Promise.race([
-        Promise.all([scheduler?.stop(), scheduleClock?.stop(), lakeKeeper?.stop()]),
+        Promise.all([maintenance?.stop(), scheduleClock?.stop(), lakeKeeper?.stop()]),
         delay(drainMs, undefined, { ref: false }),
       ]);
       await Promise.all([ticked, renderer?.stop(drainMs), crawler?.stop(drainMs), deliveries?.stop(drainMs)]);
@@ -378,7 +378,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       settleReaders: async () => readers?.settle(),
       async start() {
         await crawler?.start();
-        await scheduler?.start();
+        await maintenance?.start();
         await scheduleClock?.start();
         await renderer?.start();
         deliveries?.start();

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { optionsTable, pageOptionsTable, withSection } from '../../scripts/docs.ts';
 import { COMMANDS, fieldsOf, WITHOUT_FIELD, WITHOUT_FLAG } from '../../scripts/option-names.ts';
-import { crawlRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import { crawlRequestSchema } from '../../src/capabilities/jobs/request/job-request.ts';
 import { define as defineCrawl } from '../../src/cli/commands/crawl.ts';
 import { define as defineMap } from '../../src/cli/commands/map.ts';
 import { define as defineScrape } from '../../src/cli/commands/scrape.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reasonsTable, withSection } from '../../scripts/docs.ts';
-import { adviceFor, ruleSentence, stopSentence } from '../../src/capabilities/jobs/rule-words.ts';
+import { adviceFor, ruleSentence, stopSentence } from '../../src/capabilities/jobs/results/outcome-words.ts';
 import {
   PROVISIONAL_REASONS,
   REASON_NAMES,

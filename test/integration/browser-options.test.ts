@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ScrapeResult } from '../../src/capabilities/jobs/job-reader.ts';
+import type { ScrapeResult } from '../../src/capabilities/jobs/results/job-reader.ts';
 import type { ApiWorld } from './api-world.ts';
 import { openBrowserWorld } from './browser-world.ts';
 

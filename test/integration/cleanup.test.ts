@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sweepBlobs } from '../../src/capabilities/jobs/blob-sweep.ts';
+import { sweepBlobs } from '../../src/capabilities/jobs/maintenance/blob-sweep.ts';
 import type { ContentHash } from '../../src/core/model/ids.ts';
 import { LEAST_GRACE_MS } from '../../src/core/ports/blobs.ts';
 import { isFleetProfile } from './fleet-place.ts';

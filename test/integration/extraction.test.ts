@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PageResult } from '../../src/capabilities/jobs/page-result.ts';
+import type { PageResult } from '../../src/capabilities/jobs/results/page-result.ts';
 import type { ApiWorld } from './api-world.ts';
 import { openBrowserWorld } from './browser-world.ts';
 

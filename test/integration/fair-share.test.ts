@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { batchRequestSchema, scrapeRequestSchema } from '../../src/capabilities/jobs/job-request.ts';
+import { batchRequestSchema, scrapeRequestSchema } from '../../src/capabilities/jobs/request/job-request.ts';
 import type { AccountId } from '../../src/core/model/ids.ts';
 import type { Job } from '../../src/core/model/job.ts';
 import { openScraper, type Scraper } from './world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ScrapeResult } from '../../src/capabilities/jobs/job-reader.ts';
+import type { ScrapeResult } from '../../src/capabilities/jobs/results/job-reader.ts';
 import { SPA_PATHS } from '../site/pages/javascript/spa.ts';
 import { SCRIPTED, type ScriptedCase } from '../site/scripted.ts';
 import type { ApiWorld } from './api-world.ts';

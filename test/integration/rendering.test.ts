@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_SCOPES, newKey, newSecret } from '../../src/capabilities/accounts/api-key.ts';
-import type { ScrapeResult } from '../../src/capabilities/jobs/job-reader.ts';
+import type { ScrapeResult } from '../../src/capabilities/jobs/results/job-reader.ts';
 import { createSessions } from '../../src/capabilities/sessions/sessions.ts';
 import { createVault } from '../../src/capabilities/sessions/vault.ts';
 import { MARK_PX, TALL_PX } from '../site/pages/javascript/acts.ts';

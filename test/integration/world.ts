@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { z } from 'zod';
-import type { ScrapeResult } from '../../src/capabilities/jobs/job-reader.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
   mapRequestSchema,
   scrapeRequestSchema,
-} from '../../src/capabilities/jobs/job-request.ts';
-import type { MapResult } from '../../src/capabilities/jobs/map-result.ts';
-import type { PageResult } from '../../src/capabilities/jobs/page-result.ts';
+} from '../../src/capabilities/jobs/request/job-request.ts';
+import type { ScrapeResult } from '../../src/capabilities/jobs/results/job-reader.ts';
+import type { MapResult } from '../../src/capabilities/jobs/results/map-result.ts';
+import type { PageResult } from '../../src/capabilities/jobs/results/page-result.ts';
 import { type Settings, settingsSchema } from '../../src/core/config/settings.ts';
 import type { AccountId } from '../../src/core/model/ids.ts';
 import type { Job } from '../../src/core/model/job.ts';

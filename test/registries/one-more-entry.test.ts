@@ -132,10 +132,10 @@ beforeAll(async () => {
   await tree.write('src/capabilities/exports/writers/tsv.ts', WRITER);
   for (const [file, mark, text] of COLUMN_EDITS) await tree.insertBefore(file, mark, text);
   await tree.insertBefore('src/core/model/job-kinds.ts', "  map: {\n    label: 'Map'", KIND_ENTRY);
-  const requests = 'src/capabilities/jobs/job-request.ts';
+  const requests = 'src/capabilities/jobs/request/job-request.ts';
   await tree.insertBefore(requests, '/** What a request of each kind of job is. */', KIND_REQUEST);
   await tree.insertBefore(requests, '  map: mapRequestSchema,', '  probe: probeRequestSchema,\n');
-  await tree.insertBefore('src/capabilities/jobs/drafts.ts', '  map: draftMap,', KIND_DRAFT);
+  await tree.insertBefore('src/capabilities/jobs/accept/job-draft.ts', '  map: draftMap,', KIND_DRAFT);
   await tree.write('src/http/routes/probe.ts', KIND_ROUTE);
   const routes = 'src/http/api.ts';
   await tree.insertBefore(
@@ -223,8 +223,8 @@ it('one more option is kept with the job, goes to render workers, and is refused
     import { bodyFor } from './src/fetch/firecrawl/scrape-request.ts';
     import { orderFor } from './src/fetch/flaresolverr/solver-order.ts';
     import { wishSchema } from './src/fetch/remote/render-schemas.ts';
-    import { scrapeRequestSchema } from './src/capabilities/jobs/job-request.ts';
-    import { pageOptionsOf } from './src/capabilities/jobs/page-request.ts';
+    import { scrapeRequestSchema } from './src/capabilities/jobs/request/job-request.ts';
+    import { pageOptionsOf } from './src/capabilities/jobs/request/page-request.ts';
     const url = 'https://example.com/';
     const given = { url, trialColours: 'dark', trialReferrer: 'https://before.example/' };
     const kept = pageOptionsOf(scrapeRequestSchema.parse(given));
@@ -258,7 +258,7 @@ it('one more option is kept with the job, goes to render workers, and is refused
 it('one more option of a crawl comes from its flag, and cannot change when the crawl is resumed', async () => {
   const told = await tree.evaluate(`
     import { crawlCommandOf, resumedOptions } from './src/cli/crawl/crawl-request.ts';
-    import { draftCrawl } from './src/capabilities/jobs/job-draft.ts';
+    import { draftCrawl } from './src/capabilities/jobs/accept/job-draft.ts';
     const urls = ['https://example.com/'];
     const obeyed = { robots: true, obeyNofollow: true, obeyNoindex: true, followCanonical: true, avoidQueryTraps: true };
     const { request, operator } = crawlCommandOf(urls, { ...obeyed, trialColours: 'dark', trialReferrer: 'https://a.example/' });
@@ -295,8 +295,8 @@ it('one more job kind is drawn up, ranked and counted by its traits, and offered
   const found = await tree.evaluate(`
     import { Command } from 'commander';
     import { withRules } from './src/cli/flags/schedule-flags.ts';
-    import { draftOf } from './src/capabilities/jobs/drafts.ts';
-    import { JOB_REQUESTS } from './src/capabilities/jobs/job-request.ts';
+    import { draftOf } from './src/capabilities/jobs/accept/job-draft.ts';
+    import { JOB_REQUESTS } from './src/capabilities/jobs/request/job-request.ts';
     import { FETCHING_GIVEN } from './src/core/model/job-kinds.ts';
     import { rankOf } from './src/core/model/turns.ts';
     import { createMetrics } from './src/core/observe/metrics.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createJobReader } from '../../src/capabilities/jobs/job-reader.ts';
+import { createJobReader } from '../../src/capabilities/jobs/results/job-reader.ts';
 import { createVault } from '../../src/capabilities/sessions/vault.ts';
 import {
   type DeliveryWorkerDeps,

@@ -7,7 +7,7 @@ import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../core/model/id
 import type { ApiKey, NewKey } from '../../core/ports/api-key.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { AccountStore, Store } from '../../core/ports/store.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
+import { invalidRequest } from '../jobs/request/invalid-request.ts';
 import { newKey, newSecret } from './api-key.ts';
 
 /** Limits left out stay; null lifts one. */

@@ -1,8 +1,8 @@
 import type { UrlKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import { requireLedger } from '../../core/model/retention.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
-import { requireLedger } from '../jobs/expired.ts';
 import type { SiteCompareStore, SiteStep } from './compare-sites.ts';
 import { createDiffLane } from './diff-lane.ts';
 import { createEarlierVersions, type EarlierStore } from './earlier-versions.ts';

@@ -7,7 +7,7 @@ import type { LedgerEntry } from '../../core/model/task.ts';
 import type { SitePage } from '../../core/ports/site-store.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import { type Canonicalizer, createCanonicalizer } from '../../crawl/frontier/canonical.ts';
-import { ruleSentence, stopSentence } from '../jobs/rule-words.ts';
+import { ruleSentence, stopSentence } from '../jobs/results/outcome-words.ts';
 import type { MissingReason } from './site-change.ts';
 
 /** What a crawl says about a URL of which it has no page. */

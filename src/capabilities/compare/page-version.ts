@@ -6,8 +6,8 @@ import { decodeAs } from '../../extract/charset/charset.ts';
 import type { PageFields } from '../../extract/diff/field-diff.ts';
 import type { PageView } from '../../extract/diff/watched-page.ts';
 import { NO_OFFER, offerOfPage } from '../../extract/types/product/offer-of-page.ts';
-import { readRecord } from '../jobs/page-result.ts';
-import { isRealPage } from '../snapshots/page-identity.ts';
+import { readRecord } from '../jobs/results/page-result.ts';
+import { isRealPage } from '../snapshots/snapshot-key.ts';
 
 /** Where bodies and pictures are. */
 export type StoredBytes = Pick<Blobs, 'get'>;

@@ -1,7 +1,7 @@
 import type { JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { waitingFor } from '../jobs/waiting.ts';
+import { waitingFor } from '../jobs/waits/waiting.ts';
 import { isWanted, logFrames, progressFrame } from './stream-frames.ts';
 import { positionText, type StreamPosition } from './stream-position.ts';
 import { readSlice, type SliceReaderDeps, type StreamScope, type StreamSlice } from './stream-slice.ts';

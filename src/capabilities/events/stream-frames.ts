@@ -5,7 +5,7 @@ import type {
   PagesEventData,
   StoredEvent,
 } from '../../core/ports/event-store.ts';
-import type { Waiting } from '../jobs/waiting.ts';
+import type { Waiting } from '../jobs/waits/waiting.ts';
 import { positionText } from './stream-position.ts';
 
 /** What a stream may carry beside the events of the registry. */

@@ -4,15 +4,15 @@ import { JOB_END_EVENTS } from '../../core/model/event-types.ts';
 import { type Export, type ExportSpec, formatProblem } from '../../core/model/export.ts';
 import type { AccountId, ExportId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import { requireLedger } from '../../core/model/retention.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { StoredEvent } from '../../core/ports/event-store.ts';
 import type { ExportQuery, ExportStore } from '../../core/ports/export-store.ts';
 import type { ByteRange, Files } from '../../core/ports/files.ts';
 import type { ReaderRange } from '../../core/ports/reader-store.ts';
 import type { ListPage, Store } from '../../core/ports/store.ts';
-import { requireLedger } from '../jobs/expired.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { invalidRequest } from '../jobs/request/invalid-request.ts';
 import { checkLink, type ExportPlaces, fileOf, newSecret, removeFiles, targetPlace } from './export-file.ts';
 
 /** Exports of an account. Every method that takes an account throws NOT_FOUND for exports and jobs of others. */

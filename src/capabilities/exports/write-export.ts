@@ -5,13 +5,13 @@ import { type ExportFormat, exportFormatSpec } from '../../core/model/export-reg
 import type { ContentHash, JobId, TaskId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
+import { requireLedger } from '../../core/model/retention.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { ExportEnd, ExportProgress, ExportStore } from '../../core/ports/export-store.ts';
 import type { Files } from '../../core/ports/files.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createSorter } from '../../lib/external-sorter.ts';
-import { requireLedger } from '../jobs/expired.ts';
-import { readRecord } from '../jobs/page-result.ts';
+import { readRecord } from '../jobs/results/page-result.ts';
 import { fileOf, nameForPeople, removeFiles } from './export-file.ts';
 import { openTable, type TableParts } from './sources/open-table.ts';
 import type { ExportPage, PageWriter, TableWriter } from './table.ts';

@@ -2,13 +2,13 @@ import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-er
 import type { AccountId, Incarnation, JobSeq, TaskId, UrlKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Page, PageRecord } from '../../core/model/page.ts';
+import { expiredPart } from '../../core/model/retention.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import { createCanonicalizer, parseSeed } from '../../crawl/frontier/canonical.ts';
 import type { PageReader, PageReading, ReadOptions, ReadRequest } from '../../crawl/read/page-reading.ts';
 import { defined } from '../../lib/defined.ts';
-import { expiredPart } from './expired.ts';
-import { CLOSED_SCOPE } from './job-draft.ts';
+import { CLOSED_SCOPE } from './accept/job-draft.ts';
 import {
   type PageResult,
   pageErrorOf,
@@ -17,7 +17,7 @@ import {
   recordFields,
   responseFields,
   rowFields,
-} from './page-result.ts';
+} from './results/page-result.ts';
 
 export interface ExtractionDeps {
   /** Stateless. Closed by the code that created it. */

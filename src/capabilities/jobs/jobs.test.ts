@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DONE, openPlatform, type Platform } from '../../../test/property/api-platform.ts';
 import type { AccountId, HostKey, JobId } from '../../core/model/ids.ts';
-import { parseRequest } from './invalid-request.ts';
+import { parseRequest } from './request/invalid-request.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
   mapRequestSchema,
   scrapeRequestSchema,
-} from './job-request.ts';
+} from './request/job-request.ts';
 
 const account = 'default' as AccountId;
 const stranger = 'stranger' as AccountId;

@@ -1,29 +1,39 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { spentBudget } from '../../core/model/credits.ts';
 import type { AccountId, HostKey, JobId } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
 import { traitsOfKind } from '../../core/model/job-kinds.ts';
+import { requireLedger } from '../../core/model/retention.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
+import type { Bus } from '../../core/ports/bus.ts';
+import type { Queue } from '../../core/ports/queue.ts';
 import type { ListPage } from '../../core/ports/store.ts';
 import { traceJobEnd } from '../../core/tracing/tracing.ts';
 import { expectsLogin } from '../../crawl/host/process/login-walls.ts';
 import { defined } from '../../lib/defined.ts';
-import { type AcceptanceDeps, createAcceptance, MAX_OFFERS } from './accept-job.ts';
-import { createAccountIntake } from './account-intake.ts';
-import { draftOf } from './drafts.ts';
-import { requireLedger } from './expired.ts';
-import type { Given } from './given.ts';
-import { type Consents, draftMap, draftScrape, type JobDraft } from './job-draft.ts';
+import { type AcceptanceDeps, createAcceptance, type Given, MAX_OFFERS } from './accept/accept-job.ts';
+import { createAccountIntake } from './accept/account-intake.ts';
+import { type Consents, draftMap, draftOf, draftScrape, type JobDraft } from './accept/job-draft.ts';
 import { createJobIds, isJobId } from './job-id.ts';
-import { type JobListQuery, listJobs } from './job-list.ts';
-import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
-import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
-import { createJobWaits, type WaitOutcome } from './job-waits.ts';
-import { lastCrawl } from './last-crawl.ts';
-import type { MapResult } from './map-result.ts';
-import { patienceFor } from './patience.ts';
-import { nothingToResume, resumeRefusal } from './resume-refusal.ts';
-import { notReady, stoppedWaiting } from './unended-wait.ts';
-import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
+import type {
+  BatchRequest,
+  CrawlRequest,
+  JobRequest,
+  MapRequest,
+  ScrapeRequest,
+} from './request/job-request.ts';
+import { type JobListQuery, lastCrawl, listJobs } from './results/job-list.ts';
+import { createJobReader, type JobReader, type ScrapeResult } from './results/job-reader.ts';
+import type { MapResult } from './results/map-result.ts';
+import { stopSentence } from './results/outcome-words.ts';
+import {
+  createJobWaits,
+  notReady,
+  patienceFor,
+  stoppedWaiting,
+  type WaitOutcome,
+} from './waits/job-waits.ts';
+import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waits/waiting.ts';
 
 export interface JobsDeps extends AcceptanceDeps {
   readonly blobs: Blobs;
@@ -275,3 +285,37 @@ const withWebhook = (given: Given, { webhook }: Pick<Given, 'webhook'>): Given =
   webhook === undefined ? given : { ...given, webhook };
 
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);
+
+/** This process has no listeners; a server on the same store finds the changes there. */
+export const SILENT_BUS: Bus = {
+  publish: () => undefined,
+  subscribe: () => () => undefined,
+  check: async () => undefined,
+  close: async () => undefined,
+};
+const SILENT_QUEUE: Pick<Queue, 'offer'> = { offer: async () => undefined };
+
+/** The jobs of an open storage, beside the servers that may work on them; nothing of this process does. */
+export function jobsBeside(places: Pick<JobsDeps, 'store' | 'blobs' | 'vault' | 'addWebhook'>): Jobs {
+  return createJobs({
+    ...places,
+    bus: SILENT_BUS,
+    queue: SILENT_QUEUE,
+    now: Date.now,
+    random: Math.random,
+    maxQueuedUrls: Number.POSITIVE_INFINITY,
+    consents: () => true,
+  });
+}
+
+const nothingToResume = (why: string) => new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
+
+/** Why a job that has ended did not go on under these limits. */
+function resumeRefusal(job: Job, limits: Budgets): ScrapifieError {
+  const hasLeft = job.counters.skipped + job.counters.cancelled > 0;
+  const stopReason = (hasLeft ? spentBudget(job, limits) : null) ?? job.stopReason;
+  const limit = stopSentence({ stopReason, options: { budgets: limits } });
+  return limit === null
+    ? nothingToResume('Nothing of the job was left out.')
+    : new ScrapifieError('CONFLICT', `${limit} Resume it with a higher limit.`);
+}

@@ -7,12 +7,12 @@ import { isLoginUrl } from '../../fetch/classify/page-phrases.ts';
 import { findLoginForm, type LoginForm, loginActions } from '../sessions/login-form.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { Given } from './given.ts';
-import type { ScrapeResult } from './job-reader.ts';
-import { scrapeRequestSchema } from './job-request.ts';
+import type { Given } from './accept/accept-job.ts';
 import type { Jobs } from './jobs.ts';
-import { pageFields } from './page-options.ts';
-import { checkPage } from './page-request.ts';
+import { scrapeRequestSchema } from './request/job-request.ts';
+import { pageFields } from './request/page-options.ts';
+import { checkPage } from './request/page-request.ts';
+import type { ScrapeResult } from './results/job-reader.ts';
 
 /**
  * form: the form of the page was sent by plain HTTP. browser: the form was filled in by a browser. actions: the steps of

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { diffRulesSchema } from '../../extract/diff/diff-rules.ts';
-import { crawlRequestSchema } from '../jobs/job-request.ts';
-import { pageFields } from '../jobs/page-options.ts';
-import { checkPage } from '../jobs/page-request.ts';
-import { ageMsOf, timeField } from '../jobs/retention-fields.ts';
+import { crawlRequestSchema } from '../jobs/request/job-request.ts';
+import { pageFields } from '../jobs/request/page-options.ts';
+import { checkPage } from '../jobs/request/page-request.ts';
+import { ageMsOf, timeField } from '../jobs/request/retention-fields.ts';
 import {
   eventsField,
   webhookHeadersField,
   webhookSecretField,
   webhookUrlField,
-} from '../jobs/webhook-fields.ts';
+} from '../jobs/request/webhook-fields.ts';
 import { scheduleRequestSchema } from '../schedules/schedule-request.ts';
 
 /** What a client may ask of a monitor. API and command line parse with these. */

@@ -6,7 +6,7 @@ import type { Logger } from '../../core/observe/logger.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { OwnerDemand, OwnerRequest } from '../../core/ports/owner-request-store.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
+import { invalidRequest } from '../jobs/request/invalid-request.ts';
 import type { DomainProof } from './domain-proof.ts';
 
 /** What the owner of a site may ask of this installation, and how it comes into force once the site is proved. */

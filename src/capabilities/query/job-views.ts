@@ -1,5 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Job } from '../../core/model/job.ts';
+import { requireLedger } from '../../core/model/retention.ts';
 import type {
   LedgerCounts,
   LedgerFilter,
@@ -11,7 +12,6 @@ import type {
 import type { ListPage } from '../../core/ports/store.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { describeCount } from '../../lib/human-units.ts';
-import { requireLedger } from '../jobs/expired.ts';
 
 /** The ledger of a job as people look at it: a table of light rows, and counts. */
 export interface JobViews {

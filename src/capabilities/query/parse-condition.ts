@@ -6,7 +6,7 @@ import {
   type QueryValue,
   TEXT_TESTS,
 } from '../../core/model/query-plan.ts';
-import { type FieldProblem, invalidRequest } from '../jobs/invalid-request.ts';
+import { type FieldProblem, invalidRequest } from '../jobs/request/invalid-request.ts';
 
 export const CONDITION_LIMITS = {
   depth: 8,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { QueryPlan, QueryPosition, QueryValue, RowPlace } from '../../core/model/query-plan.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
+import { invalidRequest } from '../jobs/request/invalid-request.ts';
 
 /** Longer cursors were not given out here: order keys are titles and URLs at the longest. */
 export const MOST_CURSOR_CHARS = 65_536;

@@ -4,7 +4,7 @@ import { RETAINED_KINDS, type RetentionLimits, UNLIMITED_RETENTION } from '../..
 import type { AccountRetention } from '../../core/ports/account-deletion-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { type Actor, noSuchAccount } from '../accounts/accounts.ts';
-import { accountAgeFields, retentionAgesOf } from '../jobs/retention-fields.ts';
+import { accountAgeFields, retentionAgesOf } from '../jobs/request/retention-fields.ts';
 import { limitsOfAccount } from './installation-limits.ts';
 
 const most = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullable().default(null);

@@ -3,7 +3,7 @@ import { SCHEDULED_KINDS, type ScheduledKind, traitsOfKind } from '../../core/mo
 import { CATCH_UPS, OVERLAPS } from '../../core/model/schedule.ts';
 import { hoursProblem } from '../../crawl/politeness/hours.ts';
 import { isTimeZone } from '../../lib/zone-time.ts';
-import { JOB_REQUESTS, type JobRequest } from '../jobs/job-request.ts';
+import { JOB_REQUESTS, type JobRequest } from '../jobs/request/job-request.ts';
 import { readCronLine } from './cron-line.ts';
 
 const SECOND_MS = 1_000;

@@ -13,17 +13,17 @@ import type { NewSchedule } from '../../core/ports/schedule-store.ts';
 import type { AccountQuery } from '../../core/ports/session-store.ts';
 import type { ListPage, Store } from '../../core/ports/store.ts';
 import { defined } from '../../lib/defined.ts';
-import { type FieldProblem, invalidRequest } from '../jobs/invalid-request.ts';
 import { isJobId } from '../jobs/job-id.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { type FieldProblem, invalidRequest } from '../jobs/request/invalid-request.ts';
 import { sealScheduledJob } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
-import type { ScheduledRequest } from './schedule-request.ts';
 import {
   everyMsOf,
   jobRequestOf,
   type PreviewRequest,
   type ScheduleChangeRequest,
+  type ScheduledRequest,
   type ScheduleRequest,
 } from './schedule-request.ts';
 import { decideRuns, type RunDeps } from './schedule-runs.ts';

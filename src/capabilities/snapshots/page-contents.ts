@@ -4,7 +4,7 @@ import type { Snapshot } from '../../core/model/snapshot.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { ReadOptions } from '../../crawl/read/page-reading.ts';
 import type { Extraction } from '../jobs/extraction.ts';
-import { type PageResult, rawTextOf, readRecord } from '../jobs/page-result.ts';
+import { type PageResult, rawTextOf, readRecord } from '../jobs/results/page-result.ts';
 
 /**
  * What a page had at one time, read from what is stored when it is asked for. Every method returns null when the body, or

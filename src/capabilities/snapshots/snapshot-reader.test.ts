@@ -25,7 +25,7 @@ import type { Blobs } from '../../core/ports/blobs.ts';
 import { createBlobsFs } from '../../drivers/blobs-fs/blobs-fs.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 import { extractPage } from '../../extract/scan/extract-page.ts';
-import { historyUrlOf } from './page-identity.ts';
+import { historyUrlOf } from './snapshot-key.ts';
 import { createSnapshotReader } from './snapshot-reader.ts';
 
 const closers: (() => unknown)[] = [];

@@ -15,10 +15,10 @@ import type {
 } from '../../core/ports/snapshot-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { offerOfPage } from '../../extract/types/product/offer-of-page.ts';
-import { readRecord } from '../jobs/page-result.ts';
+import { readRecord } from '../jobs/results/page-result.ts';
 import { firstEvents } from '../readers/event-reader.ts';
 import { hiddenFactsOf } from './hidden-facts.ts';
-import { contentHashOf, type HistoryUrl, historyUrlOf, isRealPage, snapshotIdOf } from './page-identity.ts';
+import { contentHashOf, type HistoryUrl, historyUrlOf, isRealPage, snapshotIdOf } from './snapshot-key.ts';
 
 export interface SnapshotReaderDeps {
   readonly store: Pick<

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type DiffRules, diffRulesSchema } from '../../extract/diff/diff-rules.ts';
 import { CHANGE_TYPES, type ChangeSide, type SiteChange } from '../compare/site-change.ts';
-import { invalidRequest, parseRequest } from '../jobs/invalid-request.ts';
+import { invalidRequest, parseRequest } from '../jobs/request/invalid-request.ts';
 
 const textDiffSchema = z.object({
   segments: z.array(

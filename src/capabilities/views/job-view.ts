@@ -5,8 +5,8 @@ import { JOB_STATUSES, type Job } from '../../core/model/job.ts';
 import { JOB_KINDS, traitsOfKind } from '../../core/model/job-kinds.ts';
 import { defined } from '../../lib/defined.ts';
 import type { EventLinks } from '../events/stream-frames.ts';
-import { stopSentence } from '../jobs/rule-words.ts';
-import type { Waiting } from '../jobs/waiting.ts';
+import { stopSentence } from '../jobs/results/outcome-words.ts';
+import type { Waiting } from '../jobs/waits/waiting.ts';
 import { hideSecrets } from '../sessions/secret-fields.ts';
 import { wrapCursor } from './list.ts';
 

@@ -4,7 +4,7 @@ import { creditsOf } from '../../core/model/credits.ts';
 import type { Job } from '../../core/model/job.ts';
 import { TASK_STATES, type TaskState } from '../../core/model/task.ts';
 import type { LedgerGroup, LedgerRow } from '../../core/ports/ledger-view-store.ts';
-import { adviceFor, ruleSentence } from '../jobs/rule-words.ts';
+import { adviceFor, ruleSentence } from '../jobs/results/outcome-words.ts';
 import type { JobCounts } from '../query/job-views.ts';
 
 /** What the rows and the counts of a job's ledger look like in answers. */

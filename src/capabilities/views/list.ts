@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ListPage } from '../../core/ports/store.ts';
 import { urlPart } from '../../lib/url-part.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
+import { invalidRequest } from '../jobs/request/invalid-request.ts';
 
 /** Which list a cursor belongs to: a cursor of another list is refused rather than misread. */
 export type ListName =

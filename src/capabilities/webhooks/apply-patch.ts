@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { StoredWebhook } from '../../core/ports/webhook-store.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
+import { invalidRequest } from '../jobs/request/invalid-request.ts';
 import { boundSecrets } from '../sessions/secret-fields.ts';
 import type { WebhookData } from './webhook-data.ts';
 import type { WebhookPatch } from './webhook-request.ts';

@@ -5,7 +5,7 @@ import type { AuditRecord } from '../../core/model/audit-chain.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { AuditStore } from '../../core/ports/audit-store.ts';
 import { urlPart } from '../../lib/url-part.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
+import { invalidRequest } from '../jobs/request/invalid-request.ts';
 
 /**
  * One address, as it is after the percent signs of `mailto:` are decoded. It has no control, format or space character, no

@@ -4,8 +4,8 @@ import type { Job } from '../../core/model/job.ts';
 import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { DeliveryEvent } from '../../core/ports/webhook-store.ts';
-import type { JobReader } from '../jobs/job-reader.ts';
-import type { PageResult } from '../jobs/page-result.ts';
+import type { JobReader } from '../jobs/results/job-reader.ts';
+import type { PageResult } from '../jobs/results/page-result.ts';
 
 /** Where the API is reached from outside; empty where that is not known: links are paths then. */
 export type PublicOrigin = string;

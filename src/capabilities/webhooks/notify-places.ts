@@ -1,6 +1,6 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { WebhookFormat } from '../../core/ports/webhook-store.ts';
-import { type FieldProblem, invalidRequest } from '../jobs/invalid-request.ts';
+import { type FieldProblem, invalidRequest } from '../jobs/request/invalid-request.ts';
 import type { NotifyRequest } from '../monitors/monitor-request.ts';
 
 /** A place that `notify` of a monitor names, in the form of a webhook. */

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { StoredWebhook } from '../../core/ports/webhook-store.ts';
-import type { WebhookShape } from '../jobs/webhook-fields.ts';
+import type { WebhookShape } from '../jobs/request/webhook-fields.ts';
 import { isSealed, lockedBy, type Vault, type VaultPlace } from '../sessions/vault.ts';
 
 /** What is secret of a webhook. */

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { isPluginPart, type PluginPart, pluginPart } from '../../core/config/plugin-part.ts';
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../../core/ports/webhook-store.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
+import { invalidRequest } from '../jobs/request/invalid-request.ts';
 import {
   eventsField,
   webhookHeadersField,
   webhookSecretField,
   webhookUrlField,
-} from '../jobs/webhook-fields.ts';
+} from '../jobs/request/webhook-fields.ts';
 import type { Deliverer, Deliverers } from './deliverer.ts';
 import { readMailto } from './mail-addresses.ts';
 import { secretProblem } from './signature.ts';

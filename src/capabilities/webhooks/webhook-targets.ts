@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DeliveryId } from '../../core/model/ids.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { StoredWebhook } from '../../core/ports/webhook-store.ts';
-import { invalidRequest } from '../jobs/invalid-request.ts';
+import { invalidRequest } from '../jobs/request/invalid-request.ts';
 import type { Deliverers } from './deliverer.ts';
 import {
   CONFIRM_EVENT,

@@ -11,7 +11,7 @@ import type {
   StoredWebhook,
   WebhookQuery,
 } from '../../core/ports/webhook-store.ts';
-import type { JobWebhook } from '../jobs/webhook-fields.ts';
+import type { JobWebhook } from '../jobs/request/webhook-fields.ts';
 import type { NotifyRequest } from '../monitors/monitor-request.ts';
 import type { Vault } from '../sessions/vault.ts';
 import { applyPatch } from './apply-patch.ts';

@@ -1,5 +1,5 @@
-import type { JobError } from '../../capabilities/jobs/job-reader.ts';
-import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import type { JobError } from '../../capabilities/jobs/results/job-reader.ts';
+import type { PageResult } from '../../capabilities/jobs/results/page-result.ts';
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import type { ChangeView } from '../../capabilities/views/diff-view.ts';
 import type { JobView } from '../../capabilities/views/job-view.ts';

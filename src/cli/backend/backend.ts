@@ -1,7 +1,7 @@
 import type { ChangeType } from '../../capabilities/compare/site-change.ts';
 import type { StreamEvent } from '../../capabilities/events/parse-stream.ts';
-import type { JobError } from '../../capabilities/jobs/job-reader.ts';
-import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import type { JobError } from '../../capabilities/jobs/results/job-reader.ts';
+import type { PageResult } from '../../capabilities/jobs/results/page-result.ts';
 import type { QueryResult } from '../../capabilities/query/queries.ts';
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import type { SqlAnswer } from '../../capabilities/query/sql/sql-request.ts';

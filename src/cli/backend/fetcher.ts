@@ -1,9 +1,8 @@
-import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
-import { mapRequestSchema, scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
 import { logIn, loginRequestSchema } from '../../capabilities/jobs/login.ts';
-import type { MapResult } from '../../capabilities/jobs/map-result.ts';
-import type { LoginView } from '../../capabilities/views/session-view.ts';
-import { loginView } from '../../capabilities/views/session-view.ts';
+import { mapRequestSchema, scrapeRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
+import type { ScrapeResult } from '../../capabilities/jobs/results/job-reader.ts';
+import type { MapResult } from '../../capabilities/jobs/results/map-result.ts';
+import { type LoginView, loginView } from '../../capabilities/views/session-view.ts';
 import { guarded } from '../../core/errors/guarded.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';

@@ -1,5 +1,9 @@
 import { Option } from 'commander';
-import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../capabilities/jobs/blob-sweep.ts';
+import {
+  type BlobAmount,
+  type BlobSweepReport,
+  sweepBlobs,
+} from '../../capabilities/jobs/maintenance/blob-sweep.ts';
 import { sweepIndex } from '../../capabilities/query/search/search-reader.ts';
 import { applyRetention, type RetentionReport } from '../../capabilities/retention/apply-retention.ts';
 import { deleteAccounts } from '../../capabilities/retention/delete-accounts.ts';

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
+import { ruleSentence } from '../../capabilities/jobs/results/outcome-words.ts';
 import type { JobView } from '../../capabilities/views/job-view.ts';
 import { ERRORS } from '../../core/errors/registry.ts';
 import { microcreditsOf } from '../../core/model/credits.ts';

@@ -1,6 +1,6 @@
-import { draftMap } from '../../capabilities/jobs/job-draft.ts';
-import { mapRequestSchema } from '../../capabilities/jobs/job-request.ts';
-import type { MapLink } from '../../capabilities/jobs/map-result.ts';
+import { draftMap } from '../../capabilities/jobs/accept/job-draft.ts';
+import { mapRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
+import type { MapLink } from '../../capabilities/jobs/results/map-result.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { readActions, tellAssumedSchemes } from '../flags/command-inputs.ts';

@@ -1,7 +1,7 @@
 import { createExtraction } from '../../capabilities/jobs/extraction.ts';
-import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/extraction-request.ts';
-import { READ_FORMATS } from '../../capabilities/jobs/page-options.ts';
-import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/request/extraction-request.ts';
+import { READ_FORMATS } from '../../capabilities/jobs/request/page-options.ts';
+import type { PageResult } from '../../capabilities/jobs/results/page-result.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';

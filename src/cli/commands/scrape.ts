@@ -1,8 +1,8 @@
 import { extname, resolve } from 'node:path';
-import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
-import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
-import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
-import { attemptSentences } from '../../capabilities/jobs/why.ts';
+import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
+import type { ScrapeResult } from '../../capabilities/jobs/results/job-reader.ts';
+import { ruleSentence } from '../../capabilities/jobs/results/outcome-words.ts';
+import { attemptSentences } from '../../capabilities/jobs/results/why.ts';
 import { ERRORS, EXIT } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Attempt } from '../../core/model/attempt.ts';

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
-import { EXTRACT_TYPES } from '../../capabilities/jobs/extract-fields.ts';
 import { createExtraction, type Extraction, type GivenPage } from '../../capabilities/jobs/extraction.ts';
-import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/extraction-request.ts';
-import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
-import { scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
-import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import { EXTRACT_TYPES } from '../../capabilities/jobs/request/extract-fields.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/request/extraction-request.ts';
+import { scrapeRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
+import type { ScrapeResult } from '../../capabilities/jobs/results/job-reader.ts';
+import type { PageResult } from '../../capabilities/jobs/results/page-result.ts';
 import { listen } from '../../core/errors/guarded.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';

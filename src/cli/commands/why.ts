@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type WhyAnswer, whyOf } from '../../capabilities/jobs/why.ts';
+import { type WhyAnswer, whyOf } from '../../capabilities/jobs/results/why.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Job } from '../../core/model/job.ts';
 import { urlPart } from '../../lib/url-part.ts';

@@ -1,6 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { stopSentence } from '../../capabilities/jobs/rule-words.ts';
-import { failureCode, failureMessage } from '../../capabilities/jobs/scrape-outcome.ts';
+import { failureCode, failureMessage, stopSentence } from '../../capabilities/jobs/results/outcome-words.ts';
 import type { ErrorCode } from '../../core/errors/registry.ts';
 import { creditsOf } from '../../core/model/credits.ts';
 import type { Job } from '../../core/model/job.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { draftCrawl, type OperatorOptions } from '../../capabilities/jobs/job-draft.ts';
-import { type CrawlRequest, crawlRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { draftCrawl, type OperatorOptions } from '../../capabilities/jobs/accept/job-draft.ts';
+import { type CrawlRequest, crawlRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { microcreditsOf } from '../../core/model/credits.ts';
 import type { Budgets, Format, Job, JobOptions, Pace } from '../../core/model/job.ts';

@@ -1,6 +1,6 @@
 import type { CrawlRecorder } from '../../capabilities/archive/crawl-recorder.ts';
-import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
-import { whyOf } from '../../capabilities/jobs/why.ts';
+import { ruleSentence } from '../../capabilities/jobs/results/outcome-words.ts';
+import { whyOf } from '../../capabilities/jobs/results/why.ts';
 import { guarded } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { READER_OPTIONS } from '../../core/model/derived.ts';

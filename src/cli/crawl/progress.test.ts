@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Waiting } from '../../capabilities/jobs/waiting.ts';
+import type { Waiting } from '../../capabilities/jobs/waits/waiting.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import { describeBytes, describeMs } from '../../lib/human-units.ts';

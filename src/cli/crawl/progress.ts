@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import type { Waiting } from '../../capabilities/jobs/waiting.ts';
+import type { Waiting } from '../../capabilities/jobs/waits/waiting.ts';
 import type { JobCounters } from '../../core/model/job.ts';
 import { describeMs, describeSpeed } from '../../lib/human-units.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import type { PageResult } from '../../capabilities/jobs/results/page-result.ts';
 import type { JobView } from '../../capabilities/views/job-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';

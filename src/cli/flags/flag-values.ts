@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { EXTRACT_TYPES } from '../../capabilities/jobs/extract-fields.ts';
+import { EXTRACT_TYPES } from '../../capabilities/jobs/request/extract-fields.ts';
 import { isPluginPart } from '../../core/config/plugin-part.ts';
 
 /** How the text behind a flag is read. Each throws InvalidArgumentError with what the text must be. */

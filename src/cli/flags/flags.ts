@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import type { FieldProblem } from '../../capabilities/jobs/invalid-request.ts';
-import { FORMATS } from '../../capabilities/jobs/page-options.ts';
+import type { FieldProblem } from '../../capabilities/jobs/request/invalid-request.ts';
+import { FORMATS } from '../../capabilities/jobs/request/page-options.ts';
 import type { IgnoredSettings } from '../../core/config/dot-env.ts';
 import { ignoredText, loadSettings, type SettingOverrides } from '../../core/config/load.ts';
 import { parsePlainly, sentenceOf } from '../../core/config/plain-problems.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { crawlRequestSchema, scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { crawlRequestSchema, scrapeRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
 import { readActions } from './command-inputs.ts';
 import { parseFlags } from './flags.ts';
 import { PAGE_FLAG_OF, pageFieldsOf } from './option-flags.ts';

@@ -5,7 +5,7 @@ import {
   type PageOptionName,
   pageOption,
   storedPlace,
-} from '../../capabilities/jobs/page-options.ts';
+} from '../../capabilities/jobs/request/page-options.ts';
 import type { FlagReader, OptionFlag } from '../../core/model/page-option.ts';
 import {
   byteCount,

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Jobs } from '../../capabilities/jobs/jobs.ts';
-import { jobsBeside } from '../../capabilities/jobs/jobs-beside.ts';
+import { type Jobs, jobsBeside } from '../../capabilities/jobs/jobs.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OperatorOptions } from '../../capabilities/jobs/job-draft.ts';
+import type { OperatorOptions } from '../../capabilities/jobs/accept/job-draft.ts';
 import type { SettingOverrides } from '../../core/config/load.ts';
 import { settingsSecretsOf } from '../../core/config/secrets.ts';
 import type { Settings } from '../../core/config/settings.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
+import type { ScrapeResult } from '../../capabilities/jobs/results/job-reader.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { RenderedRecord } from '../../core/model/page.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';

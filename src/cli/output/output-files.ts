@@ -4,14 +4,15 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { ScrapeResult } from '../../capabilities/jobs/results/job-reader.ts';
 import {
   type Artifact,
   artifactsOf,
   endingFor,
+  type FailureDetails,
   type NamedArtifact,
-} from '../../capabilities/jobs/artifact.ts';
-import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
-import type { FailureDetails, PageResult } from '../../capabilities/jobs/page-result.ts';
+  type PageResult,
+} from '../../capabilities/jobs/results/page-result.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { Format } from '../../core/model/job.ts';

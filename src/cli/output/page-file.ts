@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
-import { rawHtmlOf } from '../../capabilities/jobs/page-result.ts';
+import { rawHtmlOf } from '../../capabilities/jobs/results/page-result.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId, TaskId } from '../../core/model/ids.ts';
 import type { Page, PageRecord } from '../../core/model/page.ts';

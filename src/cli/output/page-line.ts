@@ -1,6 +1,5 @@
-import type { Artifact } from '../../capabilities/jobs/artifact.ts';
-import { type PageResult, pageErrorOf } from '../../capabilities/jobs/page-result.ts';
-import { failureMessage } from '../../capabilities/jobs/scrape-outcome.ts';
+import { failureMessage } from '../../capabilities/jobs/results/outcome-words.ts';
+import { type Artifact, type PageResult, pageErrorOf } from '../../capabilities/jobs/results/page-result.ts';
 import type { Page, PageRecord, RenderedRecord } from '../../core/model/page.ts';
 import { isReasonOf } from '../../core/model/reasons.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';

@@ -36,7 +36,7 @@ const FETCHES_GIVEN = {
 
 /**
  * The one registry of the kinds of jobs. What a request of a kind is, and what job is made of it, stands in `JOB_REQUESTS` of
- * `capabilities/jobs/job-request.ts` and `DRAFTS` of `capabilities/jobs/drafts.ts`, which do not compile without an entry for
+ * `capabilities/jobs/request/job-request.ts` and `DRAFTS` of `capabilities/jobs/accept/job-draft.ts`, which do not compile without an entry for
  * each kind.
  */
 export const JOB_KIND_TRAITS = {

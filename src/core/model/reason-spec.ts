@@ -35,7 +35,7 @@ export const BUDGET_UNITS = {
 export type BudgetName = keyof typeof BUDGET_UNITS;
 
 /**
- * A reason of the registry. Words for people are sentences with `{names}` that `fillWords` of `capabilities/jobs/rule-words.ts` and
+ * A reason of the registry. Words for people are sentences with `{names}` that `fillWords` of `capabilities/jobs/results/outcome-words.ts` and
  * `planSentence` fill in: `{what}` is the parameter, `{quoted}` the same as a list of names, `{meaning}` an error code with its meaning,
  * `{trap}` the words of a trap, `{time}` a duration; `{host}`, `{hostName}`, `{depth}` and `{foundOn}` are of the URL; `{maxDepth}`,
  * `{include}`, `{limit}` and `{ofLimit}` of the job; `{at}` is a time.

@@ -1,3 +1,6 @@
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Job } from './job.ts';
+
 /**
  * The parts of a page that can be deleted while its row stays: bodies as they were fetched; pictures, PDFs and recorded
  * answers; records, which are all that was read out of the page.
@@ -63,3 +66,16 @@ export function combineLimits(first: RetentionLimits, second: RetentionLimits): 
     maxBytes: lower(first.maxBytes, second.maxBytes),
   };
 }
+
+/** Throws EXPIRED for a job of which only the summary is kept. */
+export function requireLedger(job: Pick<Job, 'expired'>): void {
+  if (job.expired?.includes('ledger') !== true) return;
+  throw new ScrapifieError(
+    'EXPIRED',
+    'The URLs and pages of the job were deleted, because their time was over; only its summary is kept.',
+  );
+}
+
+/** The part of a page that was asked for has expired. */
+export const expiredPart = (what: string, part: PagePart) =>
+  new ScrapifieError('EXPIRED', `${what} was deleted, because its time was over.`, { details: { part } });

@@ -3,7 +3,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey, UrlKey } from '../../core/model/ids.ts';
 import type { Scope } from '../../core/model/job.ts';
 import { redactUrl } from '../../core/observe/redact.ts';
-import { createQueryCanonicalizer, normalizeEscapes } from './query.ts';
+import { createQueryCanonicalizer, normalizeEscapes } from './query-parameters.ts';
 
 /** The one form in which a job knows a URL: two links to the same thing have the same `urlKey`. */
 export interface CanonicalUrl {

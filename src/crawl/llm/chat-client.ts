@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChatError, ChatLine } from './chat-line.ts';
+import type { ChatConnection, ChatError } from './chat-connection.ts';
 import type { AnswerSchema } from './prompt.ts';
 
 export interface ChatMessage {
@@ -36,7 +36,7 @@ export type ChatAnswer =
 export type ChatFailure = 'unavailable' | 'limited' | 'account' | 'too-long' | 'bad-answer';
 
 export interface ChatClientOptions {
-  readonly line: ChatLine;
+  readonly connection: ChatConnection;
   readonly model: string;
   readonly maxOutputTokens: number;
   /** Attempts for one question while the server has temporary errors. */
@@ -100,10 +100,10 @@ export class ChatClient {
 
   /** `endsAt` is a time of the clock; waiting beyond it is not begun. Throws only when the signal ends it. */
   async ask(question: ChatQuestion, endsAt: number, signal: AbortSignal): Promise<ChatAnswer> {
-    const { line, attempts } = this.#options;
+    const { connection, attempts } = this.#options;
     let dialect = this.#dialect;
     for (let failures = 0; ; ) {
-      const reply = await line.ask(this.#body(question, dialect), signal);
+      const reply = await connection.ask(this.#body(question, dialect), signal);
       if (reply.kind === 'ok') {
         this.#dialect = dialect;
         return read(reply.value, ANSWER_MODES[dialect.mode] ?? 'text');

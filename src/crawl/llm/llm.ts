@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type ChatAnswer, ChatClient, type ChatUsage } from './chat-client.ts';
-import { ChatLine } from './chat-line.ts';
+import { ChatConnection } from './chat-connection.ts';
 import { compileFields, type Fitting, keepFitting } from './keep-fitting.ts';
 import { answerSchema, type FieldsSchema, promptFor, readModelAnswer } from './prompt.ts';
 import { cutToTokens, estimateTokens } from './token-budget.ts';
@@ -131,7 +131,7 @@ export function createLlm(options: LlmDeps): Llm {
     cache = null,
   } = options;
   const { clock = () => performance.now(), now = Date.now, restMs = 60_000 } = options;
-  const line = new ChatLine({
+  const connection = new ChatConnection({
     baseUrl: options.baseUrl,
     apiKey: options.apiKey ?? null,
     connections: options.connections ?? 4,
@@ -139,7 +139,7 @@ export function createLlm(options: LlmDeps): Llm {
     now,
   });
   const client = new ChatClient({
-    line,
+    connection,
     model,
     maxOutputTokens,
     attempts: options.attempts ?? 3,
@@ -168,7 +168,7 @@ export function createLlm(options: LlmDeps): Llm {
     signal: AbortSignal,
   ): Promise<ChatAnswer | null> => {
     const late = AbortSignal.timeout(timeoutMs);
-    const end = AbortSignal.any([signal, line.closing]);
+    const end = AbortSignal.any([signal, connection.closing]);
     try {
       return await client.ask(question, clock() + timeoutMs, AbortSignal.any([end, late]));
     } catch (error) {
@@ -224,7 +224,7 @@ export function createLlm(options: LlmDeps): Llm {
     },
 
     figures: () => ({ ...figures }),
-    close: () => line.close(),
+    close: () => connection.close(),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { isSnapshotId } from '../../capabilities/snapshots/page-identity.ts';
+import { isSnapshotId } from '../../capabilities/snapshots/snapshot-key.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Snapshot } from '../../core/model/snapshot.ts';
 import type { SnapshotStore } from '../../core/ports/snapshot-store.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { requireReadable } from '../../capabilities/accounts/readable.ts';
-import { endingFor } from '../../capabilities/jobs/artifact.ts';
+import { endingFor } from '../../capabilities/jobs/results/page-result.ts';
 import type { App } from '../server/app.ts';
 import { namesTag } from '../server/byte-ranges.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';

@@ -1,6 +1,6 @@
 import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
-import { invalidUrlsOf } from '../../capabilities/jobs/job-draft.ts';
-import { batchRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { invalidUrlsOf } from '../../capabilities/jobs/accept/job-draft.ts';
+import { batchRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
 import { acceptedBatchSchema, acceptedView } from '../../capabilities/views/job-view.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf, starterOf } from '../server/caller.ts';

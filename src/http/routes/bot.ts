@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { parseRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { parseRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import {
   createDomainProof,
   PROOF_PATH,

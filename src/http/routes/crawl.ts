@@ -1,5 +1,5 @@
 import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
-import { crawlRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { crawlRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
 import { acceptedSchema, acceptedView } from '../../capabilities/views/job-view.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf, starterOf } from '../server/caller.ts';

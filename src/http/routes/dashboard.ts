@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isToken } from '../../capabilities/accounts/bearer-tokens.ts';
 import { allows } from '../../capabilities/accounts/scopes.ts';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { isStoreAway, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { draftOf } from '../../capabilities/jobs/drafts.ts';
-import { type Estimate, type EstimatedHost, estimateJob } from '../../capabilities/jobs/estimate.ts';
-import type { JobDraft } from '../../capabilities/jobs/job-draft.ts';
-import { lastCrawl } from '../../capabilities/jobs/last-crawl.ts';
+import { type Estimate, type EstimatedHost, estimateJob } from '../../capabilities/jobs/accept/job-cost.ts';
+import type { JobDraft } from '../../capabilities/jobs/accept/job-draft.ts';
+import { draftOf } from '../../capabilities/jobs/accept/job-draft.ts';
+import { lastCrawl } from '../../capabilities/jobs/results/job-list.ts';
 import { scheduledJobSchema } from '../../capabilities/schedules/schedule-request.ts';
 import { readPrices } from '../../core/config/prices.ts';
 import { creditsOf } from '../../core/model/credits.ts';

@@ -6,7 +6,7 @@ import type { EventSink } from '../../capabilities/events/event-listener.ts';
 import { createEventStreams, type EventStreams } from '../../capabilities/events/event-streams.ts';
 import { STREAM_ONLY_TYPES, type WantedTypes } from '../../capabilities/events/stream-frames.ts';
 import { parsePosition, type StreamPosition } from '../../capabilities/events/stream-position.ts';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { EVENT_LINKS } from '../../capabilities/views/job-view.ts';
 import { listenOnce } from '../../core/errors/guarded.ts';
 import { eventsTo } from '../../core/model/event-types.ts';

@@ -1,4 +1,4 @@
-import { extractRequestSchema, readOptionsOf } from '../../capabilities/jobs/extraction-request.ts';
+import { extractRequestSchema, readOptionsOf } from '../../capabilities/jobs/request/extraction-request.ts';
 import { pageSchema } from '../../capabilities/views/page-schemas.ts';
 import type { App } from '../server/app.ts';
 import { accountOf } from '../server/caller.ts';

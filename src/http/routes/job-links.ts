@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { requireReadable } from '../../capabilities/accounts/readable.ts';
 import { allows } from '../../capabilities/accounts/scopes.ts';
-import { requireLedger } from '../../capabilities/jobs/expired.ts';
-import { readRecord } from '../../capabilities/jobs/page-result.ts';
+import { readRecord } from '../../capabilities/jobs/results/page-result.ts';
 import { MOST_CURSOR_CHARS } from '../../capabilities/query/query-cursor.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { UrlKey } from '../../core/model/ids.ts';
+import { requireLedger } from '../../core/model/retention.ts';
 import { TASK_STATES } from '../../core/model/task.ts';
 import { createCanonicalizer, parseSeed } from '../../crawl/frontier/canonical.ts';
 import type { App } from '../server/app.ts';

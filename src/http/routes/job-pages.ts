@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requireReadable } from '../../capabilities/accounts/readable.ts';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
-import { ruleSentence } from '../../capabilities/jobs/rule-words.ts';
-import { whyOf } from '../../capabilities/jobs/why.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
+import { ruleSentence } from '../../capabilities/jobs/results/outcome-words.ts';
+import { whyOf } from '../../capabilities/jobs/results/why.ts';
 import { jobLinks } from '../../capabilities/views/job-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {

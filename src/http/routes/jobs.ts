@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { exportsOfJob, removeFiles } from '../../capabilities/exports/export-file.ts';
-import { MAX_DURATION_MS } from '../../capabilities/jobs/job-request.ts';
+import { MAX_DURATION_MS } from '../../capabilities/jobs/request/job-request.ts';
 import { jobSchema, jobView } from '../../capabilities/views/job-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';

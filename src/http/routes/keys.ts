@@ -10,7 +10,7 @@ import {
   prefixOf,
 } from '../../capabilities/accounts/api-key.ts';
 import { allows, refusalOf, SCOPE_LIST, SCOPES } from '../../capabilities/accounts/scopes.ts';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { keySchema, keyView, newKeySchema } from '../../capabilities/views/account-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';

@@ -1,5 +1,5 @@
 import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
-import { mapRequestSchema } from '../../capabilities/jobs/job-request.ts';
+import { mapRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
 import { acceptedSchema, acceptedView, jobLinks } from '../../capabilities/views/job-view.ts';
 import { mapSchema } from '../../capabilities/views/page-schemas.ts';
 import type { App } from '../server/app.ts';

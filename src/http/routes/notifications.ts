@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { jobLinks } from '../../capabilities/views/job-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { noticeOf } from '../../capabilities/webhooks/notice.ts';

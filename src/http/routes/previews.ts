@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { requireReadable } from '../../capabilities/accounts/readable.ts';
-import { expiredPart } from '../../capabilities/jobs/expired.ts';
 import type { PageContent } from '../../capabilities/snapshots/page-contents.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { expiredPart } from '../../core/model/retention.ts';
 import { readableSnapshot } from '../access/readable-snapshot.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';

@@ -1,7 +1,7 @@
 import { requireReadable } from '../../capabilities/accounts/readable.ts';
-import { requireLedger } from '../../capabilities/jobs/expired.ts';
-import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/extraction-request.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/request/extraction-request.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { requireLedger } from '../../core/model/retention.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers } from '../server/envelope.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { hostOf } from '../../crawl/frontier/canonical.ts';
 import { crawlDelayMs, isAllowed, parseRobots, ROBOTS_LIMIT_BYTES } from '../../crawl/robots/robots-rules.ts';
 import { PRODUCT_TOKEN } from '../../fetch/user-agent.ts';

@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
 import { requireReadable } from '../../capabilities/accounts/readable.ts';
-import type { ScrapeResult } from '../../capabilities/jobs/job-reader.ts';
-import { scrapeRequestSchema } from '../../capabilities/jobs/job-request.ts';
-import { patienceFor } from '../../capabilities/jobs/patience.ts';
+import { scrapeRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
+import type { ScrapeResult } from '../../capabilities/jobs/results/job-reader.ts';
+import { patienceFor } from '../../capabilities/jobs/waits/job-waits.ts';
 import { acceptedSchema, acceptedView } from '../../capabilities/views/job-view.ts';
 import { scrapeSchema } from '../../capabilities/views/page-schemas.ts';
 import { creditsOf } from '../../core/model/credits.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
 import { allows } from '../../capabilities/accounts/scopes.ts';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
 import { logIn, loginRequestSchema } from '../../capabilities/jobs/login.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { NAME, NAME_RULE, sessionRequestSchema } from '../../capabilities/sessions/session.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {

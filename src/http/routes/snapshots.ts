@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
-import { historyUrlOf } from '../../capabilities/snapshots/page-identity.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
+import { historyUrlOf } from '../../capabilities/snapshots/snapshot-key.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   sightingSchema,

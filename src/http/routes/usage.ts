@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { noSuchAccount } from '../../capabilities/accounts/accounts.ts';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { usageSchema, usageView } from '../../capabilities/views/credit-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { dayOf } from '../../core/model/credits.ts';

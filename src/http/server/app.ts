@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { parsedRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { parsedRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 
 /** The server that routes are added to; what they parse is typed by their zod schemas. */
 export type App = FastifyInstance<

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { App } from './app.ts';
 import { type BodyRead, KEYLESS_BODY_BYTES, type RequestBodies } from './request-bodies.ts';

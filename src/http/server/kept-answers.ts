@@ -2,7 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { invalidRequest } from '../../capabilities/jobs/invalid-request.ts';
+import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import type { Vault } from '../../capabilities/sessions/vault.ts';
 import { listenOnce } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';

@@ -1,5 +1,4 @@
-import type { Artifact } from '../../capabilities/jobs/artifact.ts';
-import type { PageResult } from '../../capabilities/jobs/page-result.ts';
+import type { Artifact, PageResult } from '../../capabilities/jobs/results/page-result.ts';
 
 /** The page with whole addresses in place of paths. */
 export function withOrigin<T extends PageResult>(page: T, origin: string): T {

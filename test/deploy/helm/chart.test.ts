@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { crawlRequestSchema } from '../../../src/capabilities/jobs/job-request.ts';
+import { crawlRequestSchema } from '../../../src/capabilities/jobs/request/job-request.ts';
 import { environmentName, settingNames, settingsSchema } from '../../../src/core/config/settings.ts';
 import { parsePolicyFile } from '../../../src/crawl/policy/policy-file.ts';
 import {

@@ -2,7 +2,7 @@ import {
   batchRequestSchema,
   crawlRequestSchema,
   scrapeRequestSchema,
-} from '../../../src/capabilities/jobs/job-request.ts';
+} from '../../../src/capabilities/jobs/request/job-request.ts';
 import { parsePlainly } from '../../../src/core/config/plain-problems.ts';
 import type { Scope } from '../../../src/core/model/job.ts';
 import { createCanonicalizer, hostKeyOf } from '../../../src/crawl/frontier/canonical.ts';

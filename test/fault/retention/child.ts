@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { sweepBlobs } from '../../../src/capabilities/jobs/blob-sweep.ts';
+import { sweepBlobs } from '../../../src/capabilities/jobs/maintenance/blob-sweep.ts';
 import { applyRetention, purgeAll } from '../../../src/capabilities/retention/apply-retention.ts';
 import { deleteAccounts } from '../../../src/capabilities/retention/delete-accounts.ts';
 import { isScrapifieError } from '../../../src/core/errors/scrapifie-error.ts';

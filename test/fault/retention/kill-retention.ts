@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { sweepBlobs } from '../../../src/capabilities/jobs/blob-sweep.ts';
+import { sweepBlobs } from '../../../src/capabilities/jobs/maintenance/blob-sweep.ts';
 import { purgeAll } from '../../../src/capabilities/retention/apply-retention.ts';
 import { deleteAccounts } from '../../../src/capabilities/retention/delete-accounts.ts';
 import type { AccountId, ContentHash, JobId } from '../../../src/core/model/ids.ts';

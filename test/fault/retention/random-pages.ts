@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { draftBatch } from '../../../src/capabilities/jobs/job-draft.ts';
-import { batchRequestSchema } from '../../../src/capabilities/jobs/job-request.ts';
+import { draftBatch } from '../../../src/capabilities/jobs/accept/job-draft.ts';
+import { batchRequestSchema } from '../../../src/capabilities/jobs/request/job-request.ts';
 import { settingsSchema } from '../../../src/core/config/settings.ts';
 import type { AccountId, ContentHash, HostKey, JobId } from '../../../src/core/model/ids.ts';
 import type { NewPage, PageRecord } from '../../../src/core/model/page.ts';

@@ -2,7 +2,7 @@ import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Job } from '../../../core/model/job.ts';
 import type { Blobs } from '../../../core/ports/blobs.ts';
 import { pageOptionsFor } from '../../../crawl/frontier/routes.ts';
-import { readPageResult } from '../../jobs/page-result.ts';
+import { readPageResult } from '../../jobs/results/page-result.ts';
 import type { Cell, ColumnType, ExportPage, PageSource, Table } from '../table.ts';
 import { h1Of } from './full.ts';
 import { column, isoOf, type PageColumn, pageTable, warningsOf } from './page-table.ts';

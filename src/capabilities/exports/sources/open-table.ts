@@ -10,7 +10,7 @@ import { diffRulesSchema } from '../../../extract/diff/diff-rules.ts';
 import { createSorter } from '../../../lib/external-sorter.ts';
 import { type ComparisonDeps, createComparisons } from '../../compare/comparisons.ts';
 import { DIFF_COLUMNS, diffRow } from '../../compare/site-change.ts';
-import { rawTextOf } from '../../jobs/page-result.ts';
+import { rawTextOf } from '../../jobs/results/page-result.ts';
 import type { ColumnType, ExportPage, PageSource, Row, Table } from '../table.ts';
 import { recordsTable, resultsTable } from './extracted.ts';
 import { fullTable, seoTable } from './full.ts';

@@ -5,7 +5,7 @@ import { parseSearch, SearchProblem, type SearchQuery } from '../../../core/mode
 import type { QueryScope } from '../../../core/ports/query-store.ts';
 import { type IndexHit, MOST_RANKED, type Search } from '../../../core/ports/search-index.ts';
 import type { FoundPage, SearchStore } from '../../../core/ports/search-store.ts';
-import { invalidRequest } from '../../jobs/invalid-request.ts';
+import { invalidRequest } from '../../jobs/request/invalid-request.ts';
 import { type MarkedText, markedText, snippetOf } from './snippet.ts';
 
 export interface SearchRequest {

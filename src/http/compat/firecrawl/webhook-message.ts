@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { JobWebhook } from '../../../capabilities/jobs/webhook-fields.ts';
+import type { JobWebhook } from '../../../capabilities/jobs/request/webhook-fields.ts';
 import type { MessageShape } from '../../../capabilities/webhooks/message.ts';
 import type { Settings } from '../../../core/config/settings.ts';
 import { type AccountId, DEFAULT_ACCOUNT } from '../../../core/model/ids.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXTRACT_TYPES } from '../../../capabilities/jobs/extract-fields.ts';
+import { EXTRACT_TYPES } from '../../../capabilities/jobs/request/extract-fields.ts';
 import { defined } from '../../../lib/defined.ts';
 import { ApiFailure, dataOf } from '../api-call.ts';
 import { cursorOf, HEAD_TOKENS, listParts, listPlaceOf } from '../listing.ts';

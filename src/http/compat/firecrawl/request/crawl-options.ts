@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { webhookHeadersField } from '../../../../capabilities/jobs/webhook-fields.ts';
+import { webhookHeadersField } from '../../../../capabilities/jobs/request/webhook-fields.ts';
 import { secretField } from '../../../../capabilities/sessions/secret-fields.ts';
 import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import { bodyFields, pageRequestOf, scrapeOptionsField } from './scrape-options.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalidRequest } from '../../../../capabilities/jobs/invalid-request.ts';
+import { invalidRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
 
 /** Types that a language model of the vendor's own, or a service of theirs, would be needed for. */
 const ABSENT = [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
+import { parseRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
 import { defined } from '../../../../lib/defined.ts';
 
 /** Bodies of v1 as those of v2, which has other names for some fields. A value that is not an object is returned unchanged. */

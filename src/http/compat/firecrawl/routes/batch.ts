@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
-import { invalidUrlsOf } from '../../../../capabilities/jobs/job-draft.ts';
-import { batchRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
+import { invalidUrlsOf } from '../../../../capabilities/jobs/accept/job-draft.ts';
+import { parseRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
+import { batchRequestSchema } from '../../../../capabilities/jobs/request/job-request.ts';
 import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';

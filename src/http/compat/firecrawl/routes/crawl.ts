@@ -1,5 +1,5 @@
-import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
-import { crawlRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
+import { parseRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
+import { crawlRequestSchema } from '../../../../capabilities/jobs/request/job-request.ts';
 import type { Job } from '../../../../core/model/job.ts';
 import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';

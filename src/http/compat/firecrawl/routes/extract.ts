@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
-import { batchRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
+import { parseRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
+import { batchRequestSchema } from '../../../../capabilities/jobs/request/job-request.ts';
 import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import { defined } from '../../../../lib/defined.ts';
 import type { App } from '../../../server/app.ts';

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
-import type { JobError } from '../../../../capabilities/jobs/job-reader.ts';
+import { parseRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
+import type { JobError } from '../../../../capabilities/jobs/results/job-reader.ts';
 import type { ErrorCode } from '../../../../core/errors/registry.ts';
 import { isScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import type { App } from '../../../server/app.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
-import { mapRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
+import { parseRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
+import { mapRequestSchema } from '../../../../capabilities/jobs/request/job-request.ts';
 import { isScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';

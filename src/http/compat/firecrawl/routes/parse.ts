@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { readOptionsOf, reextractRequestSchema } from '../../../../capabilities/jobs/extraction-request.ts';
-import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
-import type { PageResult } from '../../../../capabilities/jobs/page-result.ts';
+import {
+  readOptionsOf,
+  reextractRequestSchema,
+} from '../../../../capabilities/jobs/request/extraction-request.ts';
+import { parseRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
+import type { PageResult } from '../../../../capabilities/jobs/results/page-result.ts';
 import type { DocumentContent } from '../../../../extract/documents/document-content.ts';
 import { urlPart } from '../../../../lib/url-part.ts';
 import type { App } from '../../../server/app.ts';

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
-import type { ScrapeResult } from '../../../../capabilities/jobs/job-reader.ts';
-import { scrapeRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
+import { parseRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
+import { scrapeRequestSchema } from '../../../../capabilities/jobs/request/job-request.ts';
+import type { ScrapeResult } from '../../../../capabilities/jobs/results/job-reader.ts';
 import type { Job } from '../../../../core/model/job.ts';
 import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';

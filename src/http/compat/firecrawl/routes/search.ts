@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allows } from '../../../../capabilities/accounts/scopes.ts';
-import { parseRequest } from '../../../../capabilities/jobs/invalid-request.ts';
-import { batchRequestSchema } from '../../../../capabilities/jobs/job-request.ts';
+import { parseRequest } from '../../../../capabilities/jobs/request/invalid-request.ts';
+import { batchRequestSchema } from '../../../../capabilities/jobs/request/job-request.ts';
 import { ScrapifieError } from '../../../../core/errors/scrapifie-error.ts';
 import { hostOf } from '../../../../crawl/frontier/canonical.ts';
 import type { App } from '../../../server/app.ts';

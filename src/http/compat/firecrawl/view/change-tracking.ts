@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { structuredPatch } from 'diff';
-import type { PageResult } from '../../../../capabilities/jobs/page-result.ts';
+import type { PageResult } from '../../../../capabilities/jobs/results/page-result.ts';
 import type { PageContents } from '../../../../capabilities/snapshots/page-contents.ts';
-import { historyUrlOf, isRealPage } from '../../../../capabilities/snapshots/page-identity.ts';
+import { historyUrlOf, isRealPage } from '../../../../capabilities/snapshots/snapshot-key.ts';
 import type { ContentHash } from '../../../../core/model/ids.ts';
 import type { Job } from '../../../../core/model/job.ts';
 import type { Store } from '../../../../core/ports/store.ts';

@@ -1,5 +1,5 @@
 import type { Jobs } from '../../../../capabilities/jobs/jobs.ts';
-import type { PageResult } from '../../../../capabilities/jobs/page-result.ts';
+import type { PageResult } from '../../../../capabilities/jobs/results/page-result.ts';
 import { creditsOf } from '../../../../core/model/credits.ts';
 import type { Job, JobStatus } from '../../../../core/model/job.ts';
 import { changeTrackingOf, type TrackingParts } from './change-tracking.ts';
