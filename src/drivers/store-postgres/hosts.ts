@@ -2,32 +2,16 @@ import type { HostId, Incarnation, JobId, JobSeq } from '../../core/model/ids.ts
 import type { Task } from '../../core/model/task.ts';
 import { NO_TURNS } from '../../core/model/turns.ts';
 import type { HostStore } from '../../core/ports/store.ts';
-import {
-  cursorOf,
-  hostKeyFromRow,
-  hostStateOf,
-  hostViewOf,
-  optOutOf,
-  type Row,
-  robotsOf,
-  sliceOf,
-  taskOf,
-} from '../store-rows/rows.ts';
+import { hostKeyFromRow, hostStateOf, taskOf } from '../store-rows/rows.ts';
+import type { HostRecordStore } from '../store-sql/hosts.ts';
+import { WHOLE_JOB_LIMIT_MS } from '../store-sql/methods.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
-import { postgresWorkload } from './workload.ts';
 
 /** How many hosts an offer looks at, by rank and by time. */
 const MOST_LOOKED_AT = 5_000;
-/** Going through all hosts takes a while when there are many. */
-const OPT_OUT_LIMIT_MS = 600_000;
 
-const VIEW = `h.*, (SELECT count(*) FROM (
-    SELECT FROM tasks t WHERE t.host_id = h.id AND t.state = 'ready' LIMIT 10000
-  ) r) AS ready`;
-const viewOf = (row: Row) => hostViewOf(row, Number(row.ready));
-
-export function createPostgresHostStore(database: PostgresDatabase): HostStore {
+export function createPostgresHostStore(database: PostgresDatabase): Omit<HostStore, keyof HostRecordStore> {
   return {
     async offerHosts(limit) {
       // Bounded on both sides: by rank alone, a million hosts that are not due yet would be passed over one by one;
@@ -44,8 +28,6 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
       );
       return rows.map((row) => ({ key: hostKeyFromRow(row.key), rank: Number(row.rank) }));
     },
-
-    workload: () => postgresWorkload(database),
 
     async acquireHost(key, owner, leaseMs, former) {
       const [row] = await database.query(`SELECT * FROM acquire_host($1, $2, $3, $4, ${NOW})`, [
@@ -143,47 +125,6 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
       return rows.length > 0;
     },
 
-    async getHost(key) {
-      const [row] = await database.query(`SELECT ${VIEW} FROM hosts h WHERE h.key = $1`, [key]);
-      return row === undefined ? null : viewOf(row);
-    },
-
-    async listHosts({ cursor, limit }) {
-      const rows = await database.query(
-        `SELECT ${VIEW} FROM hosts h WHERE h.id > $1 ORDER BY h.id LIMIT $2`,
-        [cursorOf(cursor, 0), limit + 1],
-      );
-      return sliceOf(rows, limit, 'id', viewOf);
-    },
-
-    async getRobots(origin) {
-      const [row] = await database.query('SELECT * FROM robots WHERE origin = $1', [origin]);
-      return row === undefined ? null : robotsOf(row);
-    },
-
-    async putRobots(entry) {
-      await database.query(
-        `INSERT INTO robots (origin, status, body, fetched_at, expires_at, reason, interruptions)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
-           fetched_at = excluded.fetched_at, expires_at = excluded.expires_at, reason = excluded.reason,
-           interruptions = excluded.interruptions`,
-        [
-          entry.origin,
-          entry.status,
-          entry.body,
-          entry.fetchedAt,
-          entry.expiresAt,
-          entry.reason,
-          entry.interruptions,
-        ],
-      );
-    },
-
-    async listOptOuts() {
-      return (await database.query('SELECT * FROM opt_outs ORDER BY host')).map(optOutOf);
-    },
-
     addOptOut(optOut) {
       return database.transaction(async (query) => {
         await query(
@@ -194,12 +135,7 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
         );
         if (optOut.minDelayMs !== null) return;
         await query('SELECT deny_hosts($1, $2)', [optOut.host, optOut.at]);
-      }, OPT_OUT_LIMIT_MS);
-    },
-
-    async removeOptOut(host) {
-      const rows = await database.query('DELETE FROM opt_outs WHERE host = $1 RETURNING host', [host]);
-      return rows.length > 0;
+      }, WHOLE_JOB_LIMIT_MS);
     },
   };
 }

@@ -2,41 +2,22 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { spentBudget } from '../../core/model/credits.ts';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
-import { FETCHING_GIVEN, traitsOfKind } from '../../core/model/job-kinds.ts';
+import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import { UNDONE_BY_RESUME } from '../../core/model/reasons.ts';
 import type { JobStore } from '../../core/ports/store.ts';
 import { creditsExhausted } from '../store-rows/credit-rows.ts';
-import {
-  DELETED_ACCOUNT,
-  DELETED_AT_ONCE,
-  DELETED_ID,
-  EXPIRED_COLUMNS,
-  expiredLedger,
-  HAS_BODY,
-} from '../store-rows/expiry.ts';
+import { expiredLedger } from '../store-rows/expiry.ts';
 import { JOB_COLUMNS, jobOf, newJobRow } from '../store-rows/job-rows.ts';
-import {
-  cursorOf,
-  foundTaskOf,
-  ledgerEntryOf,
-  pageFromRow,
-  type Row,
-  STORED_PAGE_COLUMNS,
-  sliceOf,
-  storedPageOf,
-  taskWaitOf,
-  WAITS,
-} from '../store-rows/rows.ts';
+import type { Row } from '../store-rows/rows.ts';
+import type { JobViewStore } from '../store-sql/job-views.ts';
+import { WHOLE_JOB_LIMIT_MS } from '../store-sql/methods.ts';
 import { NOW, type PostgresDatabase, type Query } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
-import { refuseRun, START_RUN } from './schedule-start.ts';
 
-/** What touches every task of a job takes its time when there are millions. */
-const WHOLE_JOB_LIMIT_MS = 600_000;
 /** How long the receipts of commits are kept for callers that lost the response. */
 const ANSWER_KEPT_MS = 3_600_000;
 
-export function createPostgresJobStore(database: PostgresDatabase): JobStore {
+export function createPostgresJobStore(database: PostgresDatabase): Omit<JobStore, keyof JobViewStore> {
   /** Changes a job under its lock; null when there is none. */
   function change<T>(id: JobId, work: (row: Row, query: Query) => Promise<T>): Promise<T | null> {
     return database.transaction(async (query) => {
@@ -85,24 +66,6 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
     async getJob(id) {
       const [row] = await database.query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE id = $1`, [id]);
       return row === undefined ? null : jobOf(row);
-    },
-
-    async listJobs({ accountId, status, kind, scheduleId, cursor, limit }) {
-      // Apart from the others, so that its index can serve.
-      const ofSchedule = scheduleId === undefined ? '' : ' AND schedule_id = $6';
-      const rows = await database.query(
-        `SELECT ${JOB_COLUMNS} FROM jobs j WHERE account_id = $1 AND seq < $2 AND ($3::text IS NULL OR status = $3)
-           AND ($4::text IS NULL OR kind = $4)${ofSchedule} ORDER BY seq DESC LIMIT $5`,
-        [
-          accountId,
-          cursorOf(cursor, Number.MAX_SAFE_INTEGER),
-          status ?? null,
-          kind ?? null,
-          limit + 1,
-          ...(scheduleId === undefined ? [] : [scheduleId]),
-        ],
-      );
-      return sliceOf(rows, limit, 'seq', jobOf);
     },
 
     cancelJob(id, stopReason) {
@@ -187,28 +150,6 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       });
     },
 
-    async deleteJob(id) {
-      const isDeleted = await change(id, async (row, query) => {
-        if (row.finished_at === null) {
-          throw new ScrapifieError('CONFLICT', 'The job is still going on: cancel it first.');
-        }
-        await query('DELETE FROM exports WHERE job_id = $1', [row.id]);
-        if (Number(row.known) > DELETED_AT_ONCE) {
-          await query(
-            `UPDATE jobs SET id = '${DELETED_ID}' || id, account_id = $2, options = '{}', seeds = '[]' WHERE seq = $1`,
-            [row.seq, DELETED_ACCOUNT],
-          );
-          return true;
-        }
-        await query('DELETE FROM pages WHERE job_seq = $1', [row.seq]);
-        await query('DELETE FROM tasks WHERE job_seq = $1', [row.seq]);
-        await query('DELETE FROM job_sources WHERE job_seq = $1', [row.seq]);
-        await query('DELETE FROM jobs WHERE seq = $1', [row.seq]);
-        return true;
-      });
-      return isDeleted ?? false;
-    },
-
     async expireJobs() {
       const due = `finished_at IS NULL AND deadline_at <= (SELECT ${NOW}) AND stop_reason IS NULL
         AND status <> 'cancelled'`;
@@ -233,99 +174,6 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
         await query('SELECT settle($1, $2)', [rows.map(({ seq }) => seq), now]);
         return rows.map((row) => String(row.id) as JobId);
       }, WHOLE_JOB_LIMIT_MS);
-    },
-
-    async countOpenTasks() {
-      const [row] = await database.query(
-        'SELECT coalesce(sum(open), 0)::bigint AS n FROM jobs WHERE finished_at IS NULL',
-      );
-      return Number(row?.n);
-    },
-
-    async listPages({ jobId, state, cursor, limit }) {
-      const rows = await database.query(
-        `SELECT p.*, ${EXPIRED_COLUMNS} FROM pages p LEFT JOIN job_expiry e ON e.job_seq = p.job_seq
-         WHERE p.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND p.seq > $2
-           AND ($3::boolean IS NULL OR (p.error_code IS NULL) = $3) ORDER BY p.seq LIMIT $4`,
-        [jobId, cursorOf(cursor, 0), state === undefined ? null : state === 'done', limit + 1],
-      );
-      return sliceOf(rows, limit, 'seq', pageFromRow);
-    },
-
-    async getPage(jobId, taskId) {
-      const [row] = await database.query(
-        `SELECT p.*, ${EXPIRED_COLUMNS} FROM pages p JOIN jobs j ON j.seq = p.job_seq
-         LEFT JOIN job_expiry e ON e.job_seq = j.seq WHERE j.id = $1 AND p.task_id = $2`,
-        [jobId, taskId],
-      );
-      return row === undefined ? null : pageFromRow(row);
-    },
-
-    async pagesOf(jobId, urlKeys) {
-      const rows = await database.query(
-        `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
-         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND t.url_key = ANY ($2::text[])
-           AND p.error_code IS NULL AND ${HAS_BODY}`,
-        [jobId, urlKeys],
-      );
-      return rows.map(storedPageOf);
-    },
-
-    async recentPages({ accountId, urlKey, since, limit }) {
-      const rows = await database.query(
-        `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
-         WHERE t.url_key = $1 AND t.found_by = 'seed' AND j.account_id = $2 AND j.kind = ANY ($5::text[])
-           AND p.fetched_at >= $3 AND p.error_code IS NULL AND ${HAS_BODY} ORDER BY t.id DESC LIMIT $4`,
-        [urlKey, accountId, Math.floor(since), limit, FETCHING_GIVEN],
-      );
-      return rows.map(storedPageOf);
-    },
-
-    async listTasks({ jobId, state, cursor, limit }) {
-      const rows = await database.query(
-        `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
-         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND t.id > $2 AND ($3::text IS NULL OR t.state = $3)
-         ORDER BY t.id LIMIT $4`,
-        [jobId, cursorOf(cursor, 0), state ?? null, limit + 1],
-      );
-      return sliceOf(rows, limit, 'id', ledgerEntryOf);
-    },
-
-    async listWaits(id) {
-      const ofJob =
-        'SELECT id, host_id, state, ready_at, rule FROM tasks WHERE job_seq = (SELECT seq FROM job)';
-      const rows = await database.query(
-        `WITH job AS (SELECT seq FROM jobs WHERE id = $1), looked AS (
-           (${ofJob} ORDER BY id LIMIT ${WAITS.urls}) UNION (${ofJob} ORDER BY id DESC LIMIT ${WAITS.urls})
-         ), open AS (
-           SELECT host_id, state, count(*) AS tasks, CASE WHEN state = 'waiting' THEN rule END AS why,
-             min(ready_at) FILTER (WHERE state = 'waiting') AS ready_at
-           FROM looked WHERE state IN ('ready', 'waiting', 'claimed')
-           GROUP BY host_id, state, CASE WHEN state = 'waiting' THEN rule END
-         )
-         SELECT h.key, h.owner, h.blocked_until, h.state AS host_state, o.state, o.tasks, o.why AS rule, o.ready_at,
-           ${NOW} AS now
-         FROM open o JOIN hosts h ON h.id = o.host_id ORDER BY o.tasks DESC, h.id, o.state LIMIT ${WAITS.entries}`,
-        [id],
-      );
-      return rows.map((row) => taskWaitOf(row, Number(row.now)));
-    },
-
-    async findTask(jobId, urlKey) {
-      const [row] = await database.query(
-        `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
-         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND t.url_key = $2`,
-        [jobId, urlKey],
-      );
-      return row === undefined ? null : foundTaskOf(row);
-    },
-
-    async getSources(jobId) {
-      const [row] = await database.query(
-        'SELECT s.sources FROM job_sources s JOIN jobs j ON j.seq = s.job_seq WHERE j.id = $1',
-        [jobId],
-      );
-      return row === undefined ? {} : (JSON.parse(String(row.sources)) as Record<string, string>);
     },
   };
 }
@@ -382,4 +230,17 @@ async function putBackToWork(query: Query, row: Row, budgets: Budgets, pace: Pac
     [row.seq],
   );
   return settled(query, row);
+}
+
+/** A column of the statement that makes a job, with the run as $8: starts the run. */
+const START_RUN = ', start_schedule_run($8, made.id, c.now) AS started_run';
+
+/** What `start_schedule_run` raises when the job must not be. */
+const RUN_REFUSED = 'SC409';
+
+/** Throws the error of a statement that makes a job: CONFLICT when the run refuses the job. */
+function refuseRun(error: unknown): never {
+  const { code, message } = error as { code?: unknown; message: string };
+  if (code !== RUN_REFUSED) throw error;
+  throw new ScrapifieError('CONFLICT', `The run cannot start: ${message}.`);
 }

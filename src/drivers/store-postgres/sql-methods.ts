@@ -1,4 +1,9 @@
-import { type AccessCheck, createAccessCheck, type Methods } from '../store-sql/methods.ts';
+import {
+  type AccessCheck,
+  createAccessCheck,
+  type Methods,
+  WHOLE_JOB_LIMIT_MS,
+} from '../store-sql/methods.ts';
 import type { Sql, SqlWriter } from '../store-sql/sql.ts';
 import type { Step, Steps } from '../store-sql/steps.ts';
 import { NOW, type PostgresDatabase, type Session } from './database.ts';
@@ -6,17 +11,19 @@ import { jsonParameter } from './parameters.ts';
 
 /** The methods on a pool of connections: those that need a transaction have one, the others send their statements. */
 export function postgresMethods<Port>(methods: Methods<Port>, database: PostgresDatabase): Port {
-  const bound = Object.entries<Methods<Port>[keyof Port]>(methods).map(([name, { access, steps }]) => [
-    name,
-    (...values: never[]) => {
-      const runIn = (session: Session) => runPostgres(steps(...values), session, createAccessCheck(access));
-      if (access === 'read' || access === 'change') return runIn(database);
-      return database.transaction(async (query, run) => {
-        if (access === 'snapshot') await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-        return runIn({ query, run });
-      });
-    },
-  ]);
+  const bound = Object.entries<Methods<Port>[keyof Port]>(methods).map(
+    ([name, { access, steps, mayWaitLong }]) => [
+      name,
+      async (...values: never[]) => {
+        const runIn = (session: Session) => runPostgres(steps(...values), session, createAccessCheck(access));
+        if (access === 'read' || access === 'change') return runIn(database);
+        return database.transaction(async (query, run) => {
+          if (access === 'snapshot') await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+          return runIn({ query, run });
+        }, mayWaitLong && WHOLE_JOB_LIMIT_MS);
+      },
+    ],
+  );
   return Object.fromEntries(bound) as Port;
 }
 

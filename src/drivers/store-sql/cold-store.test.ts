@@ -4,7 +4,7 @@ import { isReading } from './methods.ts';
 
 /** How the names of methods begin that change something. */
 const CHANGES =
-  /^(?:abandon|add|advance|apply|begin|change|claim|create|delete|disable|end|expire|fail|finish|forget|keep|lease|note|open|prove|purge|put|record|release|renew|replace|rest|revoke|rotate|set|settle|sweep|take|touch|update)/;
+  /^(?:abandon|add|advance|apply|begin|change|claim|create|delete|disable|end|expire|fail|finish|forget|keep|lease|note|open|prove|purge|put|record|release|remove|renew|replace|rest|revoke|rotate|set|settle|sweep|take|touch|update)/;
 
 const isChangeByName = (name: string) => CHANGES.test(name);
 

@@ -19,6 +19,8 @@ import { answerStore } from './answers.ts';
 import { type DeliveryStore, deliveryStore } from './deliveries.ts';
 import { type EventViewStore, eventViewStore } from './event-views.ts';
 import { exportStore } from './exports.ts';
+import { type HostRecordStore, hostRecordStore } from './hosts.ts';
+import { type JobViewStore, jobViewStore } from './job-views.ts';
 import { keyStore } from './keys.ts';
 import { lakeStore } from './lake.ts';
 import type { Method, Methods } from './methods.ts';
@@ -44,6 +46,8 @@ export interface ColdStore
     DeliveryStore,
     EventViewStore,
     ExportStore,
+    HostRecordStore,
+    JobViewStore,
     KeyStore,
     LakeStore,
     MonitorStore,
@@ -67,6 +71,8 @@ export const coldStore: Methods<ColdStore> = {
   ...deliveryStore,
   ...eventViewStore,
   ...exportStore,
+  ...hostRecordStore,
+  ...jobViewStore,
   ...keyStore,
   ...lakeStore,
   ...monitorStore,

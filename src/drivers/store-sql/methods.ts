@@ -15,7 +15,12 @@ export interface Traits {
   readonly isUnsynced?: true;
   /** The call takes work or rights away, and gets the space that is reserved for that on a full disk. */
   readonly isReserved?: true;
+  /** The transaction may wait for one that changes every task of a job, which takes minutes when there are millions. */
+  readonly mayWaitLong?: true;
 }
+
+/** How long such a statement may take in PostgreSQL, and one that goes through a whole job or all hosts. */
+export const WHOLE_JOB_LIMIT_MS = 600_000;
 
 export interface Method<Values extends unknown[] = never[], Result = unknown> extends Traits {
   readonly access: Access;

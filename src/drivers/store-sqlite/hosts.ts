@@ -1,75 +1,61 @@
 import type { HostId, HostKey, Incarnation, JobSeq } from '../../core/model/ids.ts';
 import { NO_TURNS } from '../../core/model/turns.ts';
+import type { OptOut } from '../../core/ports/opt-out-store.ts';
 import type { HostStore } from '../../core/ports/store.ts';
-import {
-  cursorOf,
-  hostKeyFromRow,
-  hostStateOf,
-  hostViewOf,
-  IDLE_RANK,
-  optOutOf,
-  robotsOf,
-  sliceOf,
-} from '../store-rows/rows.ts';
+import { hostKeyFromRow, hostStateOf, IDLE_RANK } from '../store-rows/rows.ts';
+import type { HostRecordStore } from '../store-sql/hosts.ts';
 import { claimTasks } from './claims.ts';
-import type { SqliteDatabase, SqliteRow } from './database.ts';
+import type { SqliteDatabase } from './database.ts';
 import { bestReadyRank } from './due-tasks.ts';
 import { settleJob } from './job-life.ts';
 import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
-import { createTally } from './tally.ts';
-import { sqliteWorkload } from './workload.ts';
+import { createTally, type JobTally } from './tally.ts';
+
+type HostLeases = Pick<
+  HostStore,
+  'offerHosts' | 'acquireHost' | 'renewHosts' | 'releaseHost' | 'saveHosts' | 'releaseAllHosts'
+>;
 
 export function createSqliteHostStore(
   database: SqliteDatabase,
   incarnation: Incarnation,
   now: () => number,
-): Synchronous<HostStore> {
-  /** Tasks whose retry is due join the others. */
-  function promote(host: HostId): void {
-    database.run(
-      `UPDATE tasks SET state = 'ready', ready_at = NULL WHERE host_id = ? AND state = 'waiting' AND ready_at <= ?`,
-      host,
-      now(),
-    );
-  }
+): Synchronous<Omit<HostStore, keyof HostRecordStore>> {
+  return {
+    ...createHostLeases(database, incarnation, now),
 
-  /** When a host without an owner has work again: at its next retry, or never. */
-  function nextDue(host: HostId): number | null {
-    const row = database.get(
-      `SELECT min(ready_at) AS at FROM tasks WHERE host_id = ? AND state = 'waiting'`,
-      host,
-    );
-    return (row?.at ?? null) as number | null;
-  }
+    claimTasks(lease, limit, exceptJobs, turns) {
+      if (!holds(database, incarnation, lease)) return [];
+      promote(database, lease.hostId, now());
+      return claimTasks(database, lease, limit, exceptJobs, turns ?? NO_TURNS, now());
+    },
 
-  function settleReturned(host: HostId): void {
-    settleJob(database, returnClaims(database, host, now()), now());
-  }
+    startTask(lease, task, isAlone) {
+      if (!holds(database, incarnation, lease)) return false;
+      const started = database.run(
+        `UPDATE tasks SET started_under = ?, started_alone = ?
+         WHERE id = ? AND host_id = ? AND epoch = ? AND state = 'claimed'`,
+        claimName(lease.hostId, lease.epoch),
+        isAlone ? 1 : 0,
+        task,
+        lease.hostId,
+        lease.epoch,
+      );
+      return started > 0;
+    },
 
-  /** The owner died: see `HostStore.acquireHost`. */
-  function countInterruptions(host: HostId, epoch: number): void {
-    database.run(
-      `UPDATE tasks SET interruptions = interruptions + 1,
-         lone_interruptions = lone_interruptions + (started_alone AND started_under IS ?2)
-       WHERE host_id = ?1 AND state = 'claimed' AND (interruptions = 0 OR started_under = ?2)`,
-      host,
-      claimName(host, epoch),
-    );
-  }
+    addOptOut: (optOut) => addOptOut(database, optOut),
+  };
+}
 
-  const viewOf = (row: SqliteRow) =>
-    hostViewOf(
-      row,
-      Number(
-        database.get(
-          `SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE host_id = ? AND state = 'ready' LIMIT 10000)`,
-          Number(row.id),
-        )?.n,
-      ),
-    );
-
+/** Who owns which host until when. */
+function createHostLeases(
+  database: SqliteDatabase,
+  incarnation: Incarnation,
+  now: () => number,
+): Synchronous<HostLeases> {
   return {
     offerHosts(limit) {
       return database
@@ -81,8 +67,6 @@ export function createSqliteHostStore(
         .map((row) => ({ key: hostKeyFromRow(row.key), rank: Number(row.rank) }));
     },
 
-    workload: () => sqliteWorkload(database, now()),
-
     acquireHost(key, owner, leaseMs, former) {
       if (former?.incarnation === incarnation) return null;
       const row = database.get('SELECT * FROM hosts WHERE key = ?', key);
@@ -93,13 +77,13 @@ export function createSqliteHostStore(
       const isOver = former !== undefined && row.leased_in !== incarnation;
       if (Number(isTakenOver ? (isOver ? 0 : row.lease_until) : row.blocked_until) > now()) return null;
       if (isTakenOver && former === undefined && row.owner !== owner) {
-        countInterruptions(host, Number(row.epoch));
+        countInterruptions(database, host, Number(row.epoch));
       }
-      if (isTakenOver) settleReturned(host);
-      promote(host);
+      if (isTakenOver) settleReturned(database, host, now());
+      promote(database, host, now());
       const best = bestReadyRank(database, host);
       if (best === null) {
-        const due = nextDue(host);
+        const due = nextDue(database, host);
         // An expired lease ends here for good: the process that wakes the host may use a time from before its end.
         database.run(
           'UPDATE hosts SET lease_until = 0, next_at = ?, rank = ? WHERE id = ?',
@@ -148,10 +132,10 @@ export function createSqliteHostStore(
 
     releaseHost(lease, state, notBefore) {
       if (!holds(database, incarnation, lease)) return;
-      settleReturned(lease.hostId);
-      promote(lease.hostId);
+      settleReturned(database, lease.hostId, now());
+      promote(database, lease.hostId, now());
       const best = bestReadyRank(database, lease.hostId);
-      const due = best === null ? nextDue(lease.hostId) : now();
+      const due = best === null ? nextDue(database, lease.hostId) : now();
       // Tasks that were held back for their account are offered later, unless others come.
       database.run(
         `UPDATE hosts SET owner = NULL, state = ?, blocked_until = ?, next_at = max(?, iif(?, coalesce(held_until, 0), 0)),
@@ -185,106 +169,6 @@ export function createSqliteHostStore(
         now(),
       );
     },
-
-    claimTasks(lease, limit, exceptJobs, turns) {
-      if (!holds(database, incarnation, lease)) return [];
-      promote(lease.hostId);
-      return claimTasks(database, lease, limit, exceptJobs, turns ?? NO_TURNS, now());
-    },
-
-    startTask(lease, task, isAlone) {
-      if (!holds(database, incarnation, lease)) return false;
-      const started = database.run(
-        `UPDATE tasks SET started_under = ?, started_alone = ?
-         WHERE id = ? AND host_id = ? AND epoch = ? AND state = 'claimed'`,
-        claimName(lease.hostId, lease.epoch),
-        isAlone ? 1 : 0,
-        task,
-        lease.hostId,
-        lease.epoch,
-      );
-      return started > 0;
-    },
-
-    getHost(key) {
-      const row = database.get('SELECT * FROM hosts WHERE key = ?', key);
-      return row === undefined ? null : viewOf(row);
-    },
-
-    listHosts({ cursor, limit }) {
-      const rows = database.all(
-        'SELECT * FROM hosts WHERE id > ? ORDER BY id LIMIT ?',
-        cursorOf(cursor, 0),
-        limit + 1,
-      );
-      return sliceOf(rows, limit, 'id', viewOf);
-    },
-
-    getRobots(origin) {
-      const row = database.get('SELECT * FROM robots WHERE origin = ?', origin);
-      return row === undefined ? null : robotsOf(row);
-    },
-
-    putRobots(entry) {
-      database.run(
-        `INSERT OR REPLACE INTO robots (origin, status, body, fetched_at, expires_at, reason, interruptions)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        entry.origin,
-        entry.status,
-        entry.body,
-        entry.fetchedAt,
-        entry.expiresAt,
-        entry.reason,
-        entry.interruptions,
-      );
-    },
-
-    listOptOuts() {
-      return database.all('SELECT * FROM opt_outs ORDER BY host').map(optOutOf);
-    },
-
-    addOptOut(optOut) {
-      database.run(
-        'INSERT OR REPLACE INTO opt_outs (host, reason, contact, at, min_delay_ms) VALUES (?, ?, ?, ?, ?)',
-        optOut.host,
-        optOut.reason,
-        optOut.contact,
-        optOut.at,
-        optOut.minDelayMs,
-      );
-      if (optOut.minDelayMs !== null) return;
-      const tally = createTally();
-      for (const row of database.all('SELECT id, key FROM hosts')) {
-        if (!covers(optOut.host, hostKeyFromRow(row.key))) continue;
-        for (const task of database.all(
-          `UPDATE tasks SET state = 'denied', rule = 'opt-out', finished_at = ?
-           WHERE host_id = ? AND state = 'claimed' RETURNING job_seq, kind`,
-          optOut.at,
-          Number(row.id),
-        )) {
-          const delta = tally.of(Number(task.job_seq) as JobSeq);
-          delta.open -= 1;
-          delta.claimed -= 1;
-          if (task.kind === 'page') delta.claimedPages -= 1;
-          delta.denied += 1;
-        }
-        for (const task of database.all(
-          `UPDATE tasks SET state = 'denied', rule = 'opt-out', finished_at = ?
-           WHERE host_id = ? AND state IN ('ready', 'waiting') RETURNING job_seq`,
-          optOut.at,
-          Number(row.id),
-        )) {
-          const delta = tally.of(Number(task.job_seq) as JobSeq);
-          delta.open -= 1;
-          delta.denied += 1;
-        }
-      }
-      settleJob(database, tally, optOut.at);
-    },
-
-    removeOptOut(host) {
-      return database.run('DELETE FROM opt_outs WHERE host = ?', host) > 0;
-    },
   };
 }
 
@@ -294,4 +178,80 @@ const claimName = (host: HostId, epoch: number): string => `${host}:${epoch}`;
 function covers(host: string, key: HostKey): boolean {
   const hostname = key.startsWith('[') ? key.slice(0, key.indexOf(']') + 1) : (key.split(':')[0] ?? key);
   return key === host || hostname === host || hostname.endsWith(`.${host}`);
+}
+
+/** Tasks whose retry is due join the others. */
+function promote(database: SqliteDatabase, host: HostId, now: number): void {
+  database.run(
+    `UPDATE tasks SET state = 'ready', ready_at = NULL WHERE host_id = ? AND state = 'waiting' AND ready_at <= ?`,
+    host,
+    now,
+  );
+}
+
+/** When a host without an owner has work again: at its next retry, or never. */
+function nextDue(database: SqliteDatabase, host: HostId): number | null {
+  const row = database.get(
+    `SELECT min(ready_at) AS at FROM tasks WHERE host_id = ? AND state = 'waiting'`,
+    host,
+  );
+  return (row?.at ?? null) as number | null;
+}
+
+function settleReturned(database: SqliteDatabase, host: HostId, now: number): void {
+  settleJob(database, returnClaims(database, host, now), now);
+}
+
+/** The owner died: see `HostStore.acquireHost`. */
+function countInterruptions(database: SqliteDatabase, host: HostId, epoch: number): void {
+  database.run(
+    `UPDATE tasks SET interruptions = interruptions + 1,
+       lone_interruptions = lone_interruptions + (started_alone AND started_under IS ?2)
+     WHERE host_id = ?1 AND state = 'claimed' AND (interruptions = 0 OR started_under = ?2)`,
+    host,
+    claimName(host, epoch),
+  );
+}
+
+function addOptOut(database: SqliteDatabase, optOut: OptOut): void {
+  database.run(
+    'INSERT OR REPLACE INTO opt_outs (host, reason, contact, at, min_delay_ms) VALUES (?, ?, ?, ?, ?)',
+    optOut.host,
+    optOut.reason,
+    optOut.contact,
+    optOut.at,
+    optOut.minDelayMs,
+  );
+  if (optOut.minDelayMs !== null) return;
+  const tally = createTally();
+  for (const { id, key } of database.all('SELECT id, key FROM hosts')) {
+    if (covers(optOut.host, hostKeyFromRow(key))) denyTasks(database, Number(id), optOut.at, tally);
+  }
+  settleJob(database, tally, optOut.at);
+}
+
+/** Takes the open tasks of a host out of their jobs. */
+function denyTasks(database: SqliteDatabase, host: number, at: number, tally: JobTally): void {
+  for (const task of database.all(
+    `UPDATE tasks SET state = 'denied', rule = 'opt-out', finished_at = ?
+     WHERE host_id = ? AND state = 'claimed' RETURNING job_seq, kind`,
+    at,
+    host,
+  )) {
+    const delta = tally.of(Number(task.job_seq) as JobSeq);
+    delta.open -= 1;
+    delta.claimed -= 1;
+    if (task.kind === 'page') delta.claimedPages -= 1;
+    delta.denied += 1;
+  }
+  for (const task of database.all(
+    `UPDATE tasks SET state = 'denied', rule = 'opt-out', finished_at = ?
+     WHERE host_id = ? AND state IN ('ready', 'waiting') RETURNING job_seq`,
+    at,
+    host,
+  )) {
+    const delta = tally.of(Number(task.job_seq) as JobSeq);
+    delta.open -= 1;
+    delta.denied += 1;
+  }
 }

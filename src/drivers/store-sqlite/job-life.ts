@@ -5,7 +5,7 @@ import type { StopReason } from '../../core/model/task-reasons.ts';
 import { returnHold } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
-import { createTally, type JobTally } from './tally.ts';
+import type { JobTally } from './tally.ts';
 
 export interface Settled {
   readonly changed: JobId[];
@@ -95,18 +95,4 @@ function finalStatus(job: SqliteRow): 'failed' | 'partially_completed' | 'comple
   const failures = Number(job.failed);
   if (Number(job.done) === 0 && failures + Number(job.denied) > 0) return 'failed';
   return failures > 0 ? 'partially_completed' : 'completed';
-}
-
-/** Puts ended tasks of a job back to work. The caller has written their new state. */
-export function reopenJob(
-  database: SqliteDatabase,
-  seq: JobSeq,
-  opened: number,
-  from: 'failed' | 'cancelled' | 'skipped',
-) {
-  const tally = createTally();
-  const delta = tally.of(seq);
-  delta.open += opened;
-  delta[from] -= opened;
-  tally.apply(database);
 }

@@ -37,20 +37,7 @@ const READS: ReadonlySet<string> = new Set<string>([
   ...coldMethods(isReading),
   ...([
     'getJob',
-    'listJobs',
-    'countOpenTasks',
-    'listPages',
-    'getPage',
-    'pagesOf',
-    'recentPages',
-    'listTasks',
-    'listWaits',
     'offerHosts',
-    'workload',
-    'getHost',
-    'listHosts',
-    'getRobots',
-    'listOptOuts',
     'clock',
     'defaultAccount',
     'listAudit',
@@ -67,7 +54,7 @@ const READS: ReadonlySet<string> = new Set<string>([
 /** Calls that take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<string>([
   ...coldMethods(({ isReserved }) => isReserved === true),
-  ...(['cancelJob', 'deleteJob'] satisfies HotMethod[]),
+  ...(['cancelJob'] satisfies HotMethod[]),
 ]);
 /** VACUUM writes the whole file anew: that is worth it when an eighth of it is free. */
 const LEAST_FREE_SHARE = 8;
