@@ -6,7 +6,8 @@ import { draftCrawl } from '../../src/capabilities/jobs/accept/job-draft.ts';
 import { createJobIds } from '../../src/capabilities/jobs/job-id.ts';
 import { crawlRequestSchema } from '../../src/capabilities/jobs/request/job-request.ts';
 import type { NewTask, Task } from '../../src/core/model/task.ts';
-import type { Completion, HostLease } from '../../src/core/ports/store.ts';
+import type { HostLease } from '../../src/core/ports/host-store.ts';
+import type { Completion } from '../../src/core/ports/ledger-store.ts';
 import { createCanonicalizer } from '../../src/crawl/frontier/canonical.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
 

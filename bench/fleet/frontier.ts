@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { draftCrawl } from '../../src/capabilities/jobs/accept/job-draft.ts';
 import { crawlRequestSchema } from '../../src/capabilities/jobs/request/job-request.ts';
 import type { JobId } from '../../src/core/model/ids.ts';
-import type { HostOffer } from '../../src/core/ports/store.ts';
+import type { HostOffer } from '../../src/core/ports/host-store.ts';
 import { createQueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import { randomFrom } from '../../test/site/random.ts';

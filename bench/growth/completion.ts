@@ -1,6 +1,7 @@
 import type { NewPage } from '../../src/core/model/page.ts';
 import type { NewTask, Task } from '../../src/core/model/task.ts';
-import type { Completion, HostLease } from '../../src/core/ports/store.ts';
+import type { HostLease } from '../../src/core/ports/host-store.ts';
+import type { Completion } from '../../src/core/ports/ledger-store.ts';
 import { randomFrom } from '../../test/site/random.ts';
 
 function randomBytes(length: number): Uint8Array {

@@ -1,6 +1,6 @@
 import { guarded } from '../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../core/errors/scrapifie-error.ts';
-import { noFreeWorker } from '../core/model/call-message.ts';
+import { noFreeWorker } from '../core/ports/queue.ts';
 import type { Engine, FetchRequest } from './engine.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
-import { type AuditRecord, verifyAudit } from '../core/model/audit-chain.ts';
+import { type AuditRecord, verifyAudit } from '../core/ports/audit-store.ts';
 
 const clock = { now: 1_800_000_000_000 };
 let platform: Platform;

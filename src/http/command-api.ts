@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import Fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { listen, listenOnce } from '../core/errors/guarded.ts';
-import type { FoundKey } from '../core/ports/api-key.ts';
+import type { FoundKey } from '../core/ports/key-store.ts';
 import { defined } from '../lib/defined.ts';
 import type { SharedRouteDeps } from './routes/route-deps.ts';
 import { type App, parseWithZod } from './server/app.ts';

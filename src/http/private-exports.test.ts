@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import { newKey, newSecret } from '../capabilities/accounts/api-key.ts';
 import type { AccountId } from '../core/model/ids.ts';
-import type { KeyScope } from '../core/ports/api-key.ts';
+import type { KeyScope } from '../core/ports/key-store.ts';
 import { defined } from '../lib/defined.ts';
 
 const ACCOUNT = 'default' as AccountId;

@@ -4,7 +4,7 @@ import { newKey, newSecret } from '../capabilities/accounts/api-key.ts';
 import { runSchedules } from '../capabilities/schedules/schedule-clock.ts';
 import { createVault } from '../capabilities/sessions/vault.ts';
 import type { AccountId, JobId, ScheduleId } from '../core/model/ids.ts';
-import type { KeyScope } from '../core/ports/api-key.ts';
+import type { KeyScope } from '../core/ports/key-store.ts';
 import { defined } from '../lib/defined.ts';
 
 const VAULT_KEY = '5a'.repeat(32);

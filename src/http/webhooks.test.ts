@@ -3,8 +3,8 @@ import { type Answer, openPlatform, type Platform } from '../../test/property/ap
 import { newKey, newSecret } from '../capabilities/accounts/api-key.ts';
 import { createVault } from '../capabilities/sessions/vault.ts';
 import { unpackWebhook } from '../capabilities/webhooks/webhook-data.ts';
-import { NO_LIMITS } from '../core/model/account.ts';
 import type { AccountId, WebhookId } from '../core/model/ids.ts';
+import { NO_LIMITS } from '../core/ports/account-store.ts';
 
 const VAULT_KEY = '5a'.repeat(32);
 let platform: Platform;

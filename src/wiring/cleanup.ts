@@ -6,10 +6,9 @@ import { applyRetention, purgeAll, type RetentionParts } from '../capabilities/r
 import { deleteAccounts } from '../capabilities/retention/delete-accounts.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { Logger } from '../core/observe/logger.ts';
+import type { Files } from '../core/ports/blobs.ts';
 import type { ExportStore } from '../core/ports/export-store.ts';
-import type { Files } from '../core/ports/files.ts';
-import type { SearchIndex } from '../core/ports/search-index.ts';
-import type { SearchStore } from '../core/ports/search-store.ts';
+import type { SearchIndex, SearchStore } from '../core/ports/search-store.ts';
 import type { Store } from '../core/ports/store.ts';
 
 interface ExportSweepParts {

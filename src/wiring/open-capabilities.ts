@@ -21,10 +21,9 @@ import { type MailRules, mailRulesOf } from '../capabilities/webhooks/mail-addre
 import { createWebhooks, type Webhooks } from '../capabilities/webhooks/webhooks.ts';
 import { readPlans } from '../core/config/plans.ts';
 import type { Settings } from '../core/config/settings.ts';
-import type { Blobs } from '../core/ports/blobs.ts';
+import type { Blobs, Files } from '../core/ports/blobs.ts';
 import type { Bus } from '../core/ports/bus.ts';
-import type { Files } from '../core/ports/files.ts';
-import type { Search } from '../core/ports/search-index.ts';
+import type { Search } from '../core/ports/search-store.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { PageReader } from '../crawl/read/page-reading.ts';
 import { defined } from '../lib/defined.ts';

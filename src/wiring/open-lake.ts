@@ -9,7 +9,7 @@ import { createLakeCopies } from '../capabilities/query/sql/lake-copies.ts';
 import { createSqlQueries, type SqlQueries } from '../capabilities/query/sql/sql-queries.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { Logger } from '../core/observe/logger.ts';
-import type { LakeFiles } from '../core/ports/lake-files.ts';
+import type { LakeFiles } from '../core/ports/lake-store.ts';
 import type { Queue } from '../core/ports/queue.ts';
 import type { Store } from '../core/ports/store.ts';
 import { createLakeS3 } from '../drivers/blobs-s3/lake-s3.ts';

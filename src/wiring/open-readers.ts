@@ -14,7 +14,7 @@ import { createLoopShare } from '../core/observe/loop-watch.ts';
 import type { Metrics } from '../core/observe/metrics.ts';
 import type { Blobs } from '../core/ports/blobs.ts';
 import type { Bus } from '../core/ports/bus.ts';
-import type { SearchIndex } from '../core/ports/search-index.ts';
+import type { SearchIndex } from '../core/ports/search-store.ts';
 import type { Store } from '../core/ports/store.ts';
 
 export interface ReaderParts {

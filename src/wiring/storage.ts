@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Blobs } from '../core/ports/blobs.ts';
-import type { Search } from '../core/ports/search-index.ts';
+import type { Search } from '../core/ports/search-store.ts';
 import type { Store } from '../core/ports/store.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';

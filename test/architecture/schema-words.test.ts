@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { NO_HASH } from '../../src/core/model/audit-chain.ts';
 import { CREDITS_EXHAUSTED } from '../../src/core/model/credits.ts';
 import { READER_OPTIONS } from '../../src/core/model/derived.ts';
 import { JOB_STATUSES } from '../../src/core/model/job.ts';
 import { JOB_KINDS, kindsWith } from '../../src/core/model/job-kinds.ts';
-import { RUN_STATUSES } from '../../src/core/model/schedule.ts';
 import { FOUND_BY, TASK_KINDS, TASK_STATES } from '../../src/core/model/task.ts';
+import { NO_HASH } from '../../src/core/ports/audit-store.ts';
+import { RUN_STATUSES } from '../../src/core/ports/schedule-store.ts';
 import { DELIVERY_STATES } from '../../src/core/ports/webhook-store.ts';
 import { HELD_HOSTS, REST } from '../../src/drivers/store-rows/bounded-claims.ts';
 import { SPARE } from '../../src/drivers/store-rows/credit-rows.ts';

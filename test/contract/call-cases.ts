@@ -1,7 +1,6 @@
 import { expect, vi } from 'vitest';
 import { ScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
-import { MAX_CALL_BYTES } from '../../src/core/model/call-message.ts';
-import type { CallStart, Queue } from '../../src/core/ports/queue.ts';
+import { type CallStart, MAX_CALL_BYTES, type Queue } from '../../src/core/ports/queue.ts';
 import type { Claim } from './contract.ts';
 
 const RENDER = 'scrape-browser';

@@ -4,8 +4,7 @@ import type { AccountId, JobId } from '../../src/core/model/ids.ts';
 import { packRecord } from '../../src/core/model/page-record.ts';
 import { parseSearch, type SearchTerm } from '../../src/core/model/search-query.ts';
 import { wordsOf } from '../../src/core/model/search-words.ts';
-import type { SearchIndex } from '../../src/core/ports/search-index.ts';
-import type { SearchablePage } from '../../src/core/ports/search-store.ts';
+import type { SearchablePage, SearchIndex } from '../../src/core/ports/search-store.ts';
 import { type Claim, contract, type Open } from './contract.ts';
 
 const ACCOUNT = 'one' as AccountId;

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import type { SearchIndex } from '../../src/core/ports/search-index.ts';
+import type { SearchIndex } from '../../src/core/ports/search-store.ts';
 import { openPostgresSearch } from '../../src/drivers/search-postgres/search-postgres.ts';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import { createSchema, type Schema } from '../../src/drivers/store-postgres/schema.fixture.ts';

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { AccountId, JobId } from '../../src/core/model/ids.ts';
 import { packRecord } from '../../src/core/model/page-record.ts';
 import { parseSearch } from '../../src/core/model/search-query.ts';
-import type { SearchIndex } from '../../src/core/ports/search-index.ts';
+import type { SearchIndex } from '../../src/core/ports/search-store.ts';
 import { openSqliteSearch } from '../../src/drivers/search-sqlite/search-sqlite.ts';
 import type { Opened } from './contract.ts';
 import { searchContract } from './search-contract.ts';

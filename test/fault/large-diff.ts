@@ -8,7 +8,8 @@ import { type ContentHash, DEFAULT_ACCOUNT, type HostKey, type JobId } from '../
 import type { Job } from '../../src/core/model/job.ts';
 import type { NewPage } from '../../src/core/model/page.ts';
 import type { NewTask, Task } from '../../src/core/model/task.ts';
-import type { Completion, Store } from '../../src/core/ports/store.ts';
+import type { Completion } from '../../src/core/ports/ledger-store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { createCanonicalizer } from '../../src/crawl/frontier/canonical.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
 import { DEFAULT_RULES } from '../../src/extract/diff/diff-rules.ts';

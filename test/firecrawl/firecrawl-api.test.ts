@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newKey, newSecret } from '../../src/capabilities/accounts/api-key.ts';
 import type { AccountId, JobId } from '../../src/core/model/ids.ts';
-import type { KeyScope } from '../../src/core/ports/api-key.ts';
+import type { KeyScope } from '../../src/core/ports/key-store.ts';
 import { makePdf } from '../../src/extract/documents/pdf/pdf.fixture.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { type FirecrawlWorld, openFirecrawlWorld } from './firecrawl-world.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { recheckRequest } from '../../src/capabilities/monitors/monitor-jobs.ts';
 import { SECRET_FIELDS, type SecretField } from '../../src/capabilities/sessions/secret-fields.ts';
 import type { AccountId, ScheduleId } from '../../src/core/model/ids.ts';
-import type { Schedule } from '../../src/core/model/schedule.ts';
+import type { Schedule } from '../../src/core/ports/schedule-store.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import { QUICK_POLICY } from './world.ts';
 

@@ -2,7 +2,7 @@ import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountId } from '../../src/core/model/ids.ts';
 import type { PageRecord } from '../../src/core/model/page.ts';
-import type { KeyScope } from '../../src/core/ports/api-key.ts';
+import type { KeyScope } from '../../src/core/ports/key-store.ts';
 import { type Operation, operationsOf, pathWith } from '../openapi/operations.ts';
 import { DONE, hashOf, openPlatform, type Platform } from '../property/api-platform.ts';
 import {

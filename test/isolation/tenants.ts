@@ -1,6 +1,6 @@
 import { newKey, newSecret } from '../../src/capabilities/accounts/api-key.ts';
 import type { AccountId, JobId } from '../../src/core/model/ids.ts';
-import type { KeyScope } from '../../src/core/ports/api-key.ts';
+import type { KeyScope } from '../../src/core/ports/key-store.ts';
 import { type Answer, lookUp, type Platform } from '../property/api-platform.ts';
 
 /** An account with a key that may do everything in it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { HostState } from '../../src/core/ports/store.ts';
+import type { HostState } from '../../src/core/ports/host-store.ts';
 import { DEFAULT_POLICY } from '../../src/crawl/policy/policies.ts';
 import { BREAKER, CLOSED_BREAKER, recordFailure, recordSuccess } from '../../src/crawl/politeness/breaker.ts';
 import { gate } from '../../src/crawl/politeness/gate.ts';

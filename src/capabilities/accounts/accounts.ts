@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Plans } from '../../core/config/plans.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { type Account, type AccountLimits, CUSTOM_PLAN, NO_LIMITS } from '../../core/model/account.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../core/model/ids.ts';
-import type { ApiKey, NewKey } from '../../core/ports/api-key.ts';
+import { type Account, type AccountLimits, CUSTOM_PLAN, NO_LIMITS } from '../../core/ports/account-store.ts';
 import type { Bus } from '../../core/ports/bus.ts';
+import type { ApiKey, NewKey } from '../../core/ports/key-store.ts';
 import type { AccountStore, Store } from '../../core/ports/store.ts';
 import { invalidRequest } from '../jobs/request/invalid-request.ts';
 import { newKey, newSecret } from './api-key.ts';

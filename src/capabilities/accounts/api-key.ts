@@ -2,7 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Settings } from '../../core/config/settings.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
 import type { CredentialAccess } from '../../core/model/job.ts';
-import type { ApiKey, FoundKey, KeyScope, NewKey } from '../../core/ports/api-key.ts';
+import type { ApiKey, FoundKey, KeyScope, NewKey } from '../../core/ports/key-store.ts';
 import type { AccountStore } from '../../core/ports/store.ts';
 import { allows, SCOPES } from './scopes.ts';
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isStoreAway } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
-import type { FoundKey } from '../../core/ports/api-key.ts';
+import type { FoundKey } from '../../core/ports/key-store.ts';
 import type { AccountStore } from '../../core/ports/store.ts';
 import { hashSecret, isUsable } from './api-key.ts';
 import { type BearerTokens, isToken } from './bearer-tokens.ts';

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Job } from '../../core/model/job.ts';
-import type { ApiKey } from '../../core/ports/api-key.ts';
+import type { ApiKey } from '../../core/ports/key-store.ts';
 import { allows } from './scopes.ts';
 
 /** Pages of a job that could read stored credentials are for keys that may read them, too. */

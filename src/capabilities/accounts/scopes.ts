@@ -1,5 +1,5 @@
 import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
-import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';
+import type { ApiKey, KeyScope } from '../../core/ports/key-store.ts';
 
 /** What each scope is for, in the order in which scopes are shown. */
 export const SCOPE_MEANINGS: Readonly<Record<KeyScope, string>> = {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isStoreAway } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId } from '../../core/model/ids.ts';
-import type { ApiKey, FoundKey } from '../../core/ports/api-key.ts';
-import type { SignIn } from '../../core/ports/sign-in-store.ts';
+import type { ApiKey, FoundKey, SignIn } from '../../core/ports/key-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { hashSecret, isUsable } from './api-key.ts';

@@ -2,7 +2,7 @@ import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-er
 import type { Job } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
-import type { JobStore } from '../../core/ports/store.ts';
+import type { JobStore } from '../../core/ports/job-store.ts';
 import type { ExchangeObserver, UnkeptExchange } from '../../crawl/host/attempt/exchange-observer.ts';
 import type { HeaderLine } from '../../lib/warc/http-head.ts';
 import { recordId } from '../../lib/warc/warc-record.ts';

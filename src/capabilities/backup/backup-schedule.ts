@@ -1,5 +1,5 @@
 import type { Logger } from '../../core/observe/logger.ts';
-import type { Files } from '../../core/ports/files.ts';
+import type { Files } from '../../core/ports/blobs.ts';
 
 interface BackupScheduleParts {
   readonly files: Pick<Files, 'list' | 'remove' | 'removeRemains'>;

@@ -4,7 +4,7 @@ import type { JobId, JobSeq, UrlKey } from '../../core/model/ids.ts';
 import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
-import type { SitePage } from '../../core/ports/site-store.ts';
+import type { SitePage } from '../../core/ports/job-pages-store.ts';
 import { absenceByParent, absenceOfKnown, incompleteness, scopeDifference } from './coverage.ts';
 
 const SCOPE = { maxDepth: 3, include: [], exclude: [] };

@@ -1,6 +1,5 @@
 import type { AccountId, SnapshotId } from '../../core/model/ids.ts';
-import type { Snapshot } from '../../core/model/snapshot.ts';
-import type { SnapshotStore } from '../../core/ports/snapshot-store.ts';
+import type { Snapshot, SnapshotStore } from '../../core/ports/snapshot-store.ts';
 import { historyUrlOf } from '../snapshots/snapshot-key.ts';
 import type { PageVersion, ReadPage } from './page-version.ts';
 import type { ChangeSide } from './site-change.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobId, UrlKey } from '../../core/model/ids.ts';
-import type { SiteHash, SitePageQuery } from '../../core/ports/site-store.ts';
+import type { SiteHash, SitePageQuery } from '../../core/ports/job-pages-store.ts';
 import { findMovedPages } from './moved-pages.ts';
 
 type Given = Readonly<Record<string, string | { readonly rule: string }>>;

@@ -1,6 +1,6 @@
 import type { JobId, UrlKey } from '../../core/model/ids.ts';
 import { whatOf } from '../../core/model/reasons.ts';
-import type { SiteHash, SiteStore } from '../../core/ports/site-store.ts';
+import type { SiteHash, SiteStore } from '../../core/ports/job-pages-store.ts';
 
 /** Pages that are under another URL now. */
 export interface MovedPages {

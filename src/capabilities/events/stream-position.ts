@@ -1,4 +1,4 @@
-import { type EventCursor, eventPlaceOf, parseEventCursor } from '../../core/model/event-types.ts';
+import { type EventCursor, eventPlaceOf, parseEventCursor } from '../../core/ports/event-store.ts';
 
 /**
  * Where a listener of a stream stands, as the id of the last event that it got: the cursor of a stored event, and how many

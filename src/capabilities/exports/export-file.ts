@@ -4,8 +4,8 @@ import type { Export, ExportTarget } from '../../core/model/export.ts';
 import { exportFormatSpec } from '../../core/model/export-registry.ts';
 import type { AccountId, ExportId, JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
+import type { Files } from '../../core/ports/blobs.ts';
 import type { ExportStore } from '../../core/ports/export-store.ts';
-import type { Files } from '../../core/ports/files.ts';
 import { type FilePlace, filePlaceOf } from '../backup/installation.ts';
 
 /** The name of the file that the last attempt at the export writes. */

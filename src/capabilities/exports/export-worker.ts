@@ -3,9 +3,9 @@ import { asScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Export } from '../../core/model/export.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { ExportResult, WorkMetrics } from '../../core/observe/metrics/work-metrics.ts';
+import type { Files } from '../../core/ports/blobs.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { ExportEnd, ExportLease, ExportProgress, ExportStore } from '../../core/ports/export-store.ts';
-import type { Files } from '../../core/ports/files.ts';
 import { waitAtMost } from '../../lib/time-limit.ts';
 import { removeFiles } from './export-file.ts';
 

@@ -5,11 +5,10 @@ import { type Export, type ExportSpec, formatProblem } from '../../core/model/ex
 import type { AccountId, ExportId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import { requireLedger } from '../../core/model/retention.ts';
+import type { ByteRange, Files } from '../../core/ports/blobs.ts';
 import type { Bus } from '../../core/ports/bus.ts';
-import type { StoredEvent } from '../../core/ports/event-store.ts';
+import type { ReaderRange, StoredEvent } from '../../core/ports/event-store.ts';
 import type { ExportQuery, ExportStore } from '../../core/ports/export-store.ts';
-import type { ByteRange, Files } from '../../core/ports/files.ts';
-import type { ReaderRange } from '../../core/ports/reader-store.ts';
 import type { ListPage, Store } from '../../core/ports/store.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { invalidRequest } from '../jobs/request/invalid-request.ts';

@@ -6,9 +6,9 @@ import type { ContentHash, JobId, TaskId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
 import { requireLedger } from '../../core/model/retention.ts';
-import type { Blobs } from '../../core/ports/blobs.ts';
-import type { ExportEnd, ExportProgress, ExportStore } from '../../core/ports/export-store.ts';
-import type { Files } from '../../core/ports/files.ts';
+import type { Blobs, Files } from '../../core/ports/blobs.ts';
+import type { ExportEnd, ExportProgress } from '../../core/ports/export-store.ts';
+import type { PageKeyStore } from '../../core/ports/job-pages-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createSorter } from '../../lib/external-sorter.ts';
 import { readRecord } from '../jobs/results/page-result.ts';
@@ -130,7 +130,7 @@ export async function loadWriter(format: ExportFormat): Promise<LoadedWriter> {
 }
 
 interface PageParts {
-  readonly store: Pick<ExportStore, 'listPageKeys' | 'pagesOfTasks'>;
+  readonly store: PageKeyStore;
   readonly blobs: Pick<Blobs, 'get'>;
 }
 
@@ -162,7 +162,7 @@ function exportPage(page: Page, blobs: Pick<Blobs, 'get'>): ExportPage {
 
 async function* sortedKeys(
   jobId: JobId,
-  store: Pick<ExportStore, 'listPageKeys'>,
+  store: Pick<PageKeyStore, 'listPageKeys'>,
 ): AsyncGenerator<readonly TaskId[]> {
   const sorter = createSorter();
   try {

@@ -4,7 +4,7 @@ import type { Job } from '../../core/model/job.ts';
 import type { Page, PageRecord } from '../../core/model/page.ts';
 import { expiredPart } from '../../core/model/retention.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
-import type { JobStore } from '../../core/ports/store.ts';
+import type { JobStore } from '../../core/ports/job-store.ts';
 import { createCanonicalizer, parseSeed } from '../../crawl/frontier/canonical.ts';
 import type { PageReader, PageReading, ReadOptions, ReadRequest } from '../../crawl/read/page-reading.ts';
 import { defined } from '../../lib/defined.ts';

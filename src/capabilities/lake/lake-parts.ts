@@ -1,6 +1,5 @@
 import type { Logger } from '../../core/observe/logger.ts';
-import type { LakeFiles } from '../../core/ports/lake-files.ts';
-import type { NewLakeFile } from '../../core/ports/lake-store.ts';
+import type { LakeFiles, NewLakeFile } from '../../core/ports/lake-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { LakeEncoder } from './lake-encoder.ts';
 import { LAKE_SCHEMA_VERSION } from './lake-schema.ts';

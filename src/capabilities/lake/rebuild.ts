@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { EventCursor } from '../../core/model/event-types.ts';
 import { JOB_END_EVENTS } from '../../core/model/event-types.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
-import type { StoredEvent } from '../../core/ports/event-store.ts';
+import type { EventCursor, StoredEvent } from '../../core/ports/event-store.ts';
 import type { NewLakeFile } from '../../core/ports/lake-store.ts';
 import { discardFiles, type LakeParts, writeLakeFiles } from './lake-parts.ts';
 import { readIntoLake } from './read-events.ts';

@@ -1,7 +1,7 @@
 import type { ChangeRules, MonitorSettings, MonitorTarget } from '../../core/model/monitor.ts';
-import type { Schedule } from '../../core/model/schedule.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { DueRecheck } from '../../core/ports/monitor-store.ts';
+import type { Schedule } from '../../core/ports/schedule-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { parseStoredSeed } from '../../crawl/frontier/canonical.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';

@@ -9,8 +9,8 @@ import type {
   WebhookId,
 } from '../../core/model/ids.ts';
 import type { Monitor } from '../../core/model/monitor.ts';
-import type { ReportedRun, Schedule } from '../../core/model/schedule.ts';
 import type { MonitorChange, MonitorChangeQuery } from '../../core/ports/monitor-store.ts';
+import type { ReportedRun, Schedule } from '../../core/ports/schedule-store.ts';
 import type { AccountQuery } from '../../core/ports/session-store.ts';
 import type { ListPage, Store } from '../../core/ports/store.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';

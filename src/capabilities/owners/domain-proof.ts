@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent } from 'undici';
-import type { ProofMethod } from '../../core/ports/owner-request-store.ts';
+import type { ProofMethod } from '../../core/ports/site-owner-store.ts';
 import type { PrivateAddresses } from '../../fetch/guard/address-guard.ts';
 import { createGuardedConnector } from '../../fetch/guard/guarded-lookup.ts';
 

@@ -4,7 +4,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Bus } from '../../core/ports/bus.ts';
-import type { OwnerDemand, OwnerRequest } from '../../core/ports/owner-request-store.ts';
+import type { OwnerDemand, OwnerRequest } from '../../core/ports/site-owner-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { invalidRequest } from '../jobs/request/invalid-request.ts';
 import type { DomainProof } from './domain-proof.ts';

@@ -8,7 +8,7 @@ import type {
   QueryValue,
   RowPlace,
   TimeUnit,
-} from '../../core/model/query-plan.ts';
+} from '../../core/ports/query-store.ts';
 
 /** A row before the query was applied: its fields by name, and where it stands. */
 export interface SourceRow {

@@ -5,7 +5,7 @@ import {
   type QueryCondition,
   type QueryValue,
   TEXT_TESTS,
-} from '../../core/model/query-plan.ts';
+} from '../../core/ports/query-store.ts';
 import { type FieldProblem, invalidRequest } from '../jobs/request/invalid-request.ts';
 
 export const CONDITION_LIMITS = {

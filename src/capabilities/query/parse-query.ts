@@ -14,7 +14,7 @@ import {
   type QueryPlan,
   TIME_UNITS,
   type TimeUnit,
-} from '../../core/model/query-plan.ts';
+} from '../../core/ports/query-store.ts';
 import { ConditionParser, QueryProblems, shortened, suggestion } from './parse-condition.ts';
 import { readPosition } from './query-cursor.ts';
 

@@ -4,9 +4,10 @@ import {
   isOfColumns,
   type PlanColumn,
   type QueryPlan,
+  type QueryScope,
+  type QueryStore,
   type RowPlace,
-} from '../../core/model/query-plan.ts';
-import type { QueryScope, QueryStore } from '../../core/ports/query-store.ts';
+} from '../../core/ports/query-store.ts';
 import { type EvaluatedRow, positionOf, tooLarge } from './evaluate.ts';
 import { parseQuery, type QueryRequest, withDefaults } from './parse-query.ts';
 import { writeCursor } from './query-cursor.ts';

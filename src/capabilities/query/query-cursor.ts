@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { QueryPlan, QueryPosition, QueryValue, RowPlace } from '../../core/model/query-plan.ts';
+import type { QueryPlan, QueryPosition, QueryValue, RowPlace } from '../../core/ports/query-store.ts';
 import { invalidRequest } from '../jobs/request/invalid-request.ts';
 
 /** Longer cursors were not given out here: order keys are titles and URLs at the longest. */

@@ -1,7 +1,6 @@
 import type { PageRecord } from '../../core/model/page.ts';
 import { unpackRecord } from '../../core/model/page-record.ts';
-import type { QueryPlan } from '../../core/model/query-plan.ts';
-import type { ScannedPage } from '../../core/ports/query-store.ts';
+import type { QueryPlan, ScannedPage } from '../../core/ports/query-store.ts';
 import { answerCalls } from '../../lib/threads/answer-calls.ts';
 import { type EvaluatedRow, type Evaluation, evaluate } from './evaluate.ts';
 import { rowsOfPage } from './source-rows.ts';

@@ -1,11 +1,15 @@
 import { ERRORS } from '../../core/errors/registry.ts';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ReaderName } from '../../core/model/derived.ts';
-import { compareCursors } from '../../core/model/event-types.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Bus } from '../../core/ports/bus.ts';
-import type { PagesEventData, StoredEvent } from '../../core/ports/event-store.ts';
-import type { ReaderBatch, ReaderRange } from '../../core/ports/reader-store.ts';
+import {
+  compareCursors,
+  type PagesEventData,
+  type ReaderBatch,
+  type ReaderRange,
+  type StoredEvent,
+} from '../../core/ports/event-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createNotifier, type Notifier } from '../../lib/notifier.ts';
 import { waitAtMost } from '../../lib/time-limit.ts';

@@ -1,5 +1,4 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { EventCursor } from '../../core/model/event-types.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import {
   ANSWERS_KEPT_MS,
@@ -9,6 +8,7 @@ import {
   type RetentionLimits,
   shortestAges,
 } from '../../core/model/retention.ts';
+import type { EventCursor } from '../../core/ports/event-store.ts';
 import type { RetainedJob } from '../../core/ports/retention-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { decideRetention, type NewerJobs, NO_NEWER_JOBS, type RetentionStep } from './decide.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AccountId } from '../../core/model/ids.ts';
 import { RETAINED_KINDS, type RetentionLimits, UNLIMITED_RETENTION } from '../../core/model/retention.ts';
-import type { AccountRetention } from '../../core/ports/account-deletion-store.ts';
+import type { AccountRetention } from '../../core/ports/account-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { type Actor, noSuchAccount } from '../accounts/accounts.ts';
 import { accountAgeFields, retentionAgesOf } from '../jobs/request/retention-fields.ts';

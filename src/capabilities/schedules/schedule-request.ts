@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SCHEDULED_KINDS, type ScheduledKind, traitsOfKind } from '../../core/model/job-kinds.ts';
-import { CATCH_UPS, OVERLAPS } from '../../core/model/schedule.ts';
+import { CATCH_UPS, OVERLAPS } from '../../core/ports/schedule-store.ts';
 import { hoursProblem } from '../../crawl/politeness/hours.ts';
 import { isTimeZone } from '../../lib/zone-time.ts';
 import { JOB_REQUESTS, type JobRequest } from '../jobs/request/job-request.ts';

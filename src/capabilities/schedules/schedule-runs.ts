@@ -1,7 +1,6 @@
 import { isScrapifieError, type ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ScheduleId } from '../../core/model/ids.ts';
-import type { Schedule, ScheduleRun } from '../../core/model/schedule.ts';
-import type { OpenRun, RunEnd } from '../../core/ports/schedule-store.ts';
+import type { OpenRun, RunEnd, Schedule, ScheduleRun } from '../../core/ports/schedule-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { defined } from '../../lib/defined.ts';
 import type { Jobs } from '../jobs/jobs.ts';

@@ -3,13 +3,13 @@ import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-er
 import type { AccountId, KeyId, MonitorId, RunId, ScheduleId } from '../../core/model/ids.ts';
 import type { CredentialAccess } from '../../core/model/job.ts';
 import type {
+  NewSchedule,
   ReportedRun,
   Schedule,
   ScheduledJob,
   ScheduleRules,
   Timing,
-} from '../../core/model/schedule.ts';
-import type { NewSchedule } from '../../core/ports/schedule-store.ts';
+} from '../../core/ports/schedule-store.ts';
 import type { AccountQuery } from '../../core/ports/session-store.ts';
 import type { ListPage, Store } from '../../core/ports/store.ts';
 import { defined } from '../../lib/defined.ts';

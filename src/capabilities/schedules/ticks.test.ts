@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import { describe, expect, it } from 'vitest';
-import type { ActiveHours, Timing } from '../../core/model/schedule.ts';
+import type { ActiveHours, Timing } from '../../core/ports/schedule-store.ts';
 import { readCronLine } from './cron-line.ts';
 import { INVALID_LINES, REFERENCE, UTC_LINES, ZONE_LINES } from './cron-lines.fixture.ts';
 import { ticksByDefinition } from './tick-definition.fixture.ts';

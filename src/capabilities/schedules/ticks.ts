@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Timing } from '../../core/model/schedule.ts';
+import type { Timing } from '../../core/ports/schedule-store.ts';
 import { isOpen, nextOpening } from '../../crawl/politeness/hours.ts';
 import { instantOf, latestLocalTimeAt } from '../../lib/zone-time.ts';
 import { type CronLine, readCronLine } from './cron-line.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isFor } from '../../core/model/credential-hosts.ts';
-import type { RenderAction } from '../../core/model/render.ts';
+import { isFor, type RenderAction } from '../../core/model/render.ts';
 import { type Credential, credentialHeaders, credentialInputSchema, fillIn } from './credential.ts';
 
 const hosts = ['shop.example', '*.shop.example', '127.0.0.1:8080'];

@@ -1,9 +1,8 @@
 import { getPublicSuffix } from 'tldts';
 import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { type CredentialHosts, isFor, notFor } from '../../core/model/credential-hosts.ts';
 import type { JobOptions } from '../../core/model/job.ts';
-import type { RenderAction } from '../../core/model/render.ts';
+import { type CredentialHosts, isFor, notFor, type RenderAction } from '../../core/model/render.ts';
 import { FORBIDDEN_HEADERS } from '../../fetch/http/request-headers.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import { secretField } from './secret-fields.ts';

@@ -3,7 +3,7 @@ import type { AccountId, JobId, ScheduleId } from '../../core/model/ids.ts';
 import type { JobOptions, PageOptions, ProxyOptions } from '../../core/model/job.ts';
 import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { RenderAction, RenderWish } from '../../core/model/render.ts';
-import type { ScheduledJob } from '../../core/model/schedule.ts';
+import type { ScheduledJob } from '../../core/ports/schedule-store.ts';
 import { HIDDEN_VALUE, hideSecrets, hideValues, type SecretHolder } from './secret-fields.ts';
 import { lockedBy, type Vault, type VaultPlace } from './vault.ts';
 

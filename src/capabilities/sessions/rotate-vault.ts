@@ -1,8 +1,8 @@
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId, ScheduleId } from '../../core/model/ids.ts';
 import type { JobOptions } from '../../core/model/job.ts';
-import type { ScheduledJob } from '../../core/model/schedule.ts';
-import { SECRET_KINDS, type SecretRecord, type SecretStore } from '../../core/ports/secret-store.ts';
+import type { ScheduledJob } from '../../core/ports/schedule-store.ts';
+import { SECRET_KINDS, type SecretRecord, type SecretStore } from '../../core/ports/session-store.ts';
 import { resealOptions, resealScheduledJob } from './job-secrets.ts';
 import { packData, unpackData } from './session-data.ts';
 import { isSealed, type Vault } from './vault.ts';

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PageMetadata, StructuredItem } from '../../core/model/page.ts';
-import { NO_OFFER, type OfferFacts } from '../../core/model/snapshot.ts';
-import type { KnownContent } from '../../core/ports/snapshot-store.ts';
+import { type KnownContent, NO_OFFER, type OfferFacts } from '../../core/ports/snapshot-store.ts';
 import { createCanonicalizer } from '../../crawl/frontier/canonical.ts';
 import { decodeAs } from '../../extract/charset/charset.ts';
 import { extractPage } from '../../extract/scan/extract-page.ts';

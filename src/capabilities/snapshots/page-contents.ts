@@ -1,7 +1,7 @@
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { ArtifactRef, Page } from '../../core/model/page.ts';
-import type { Snapshot } from '../../core/model/snapshot.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
+import type { Snapshot } from '../../core/ports/snapshot-store.ts';
 import type { ReadOptions } from '../../crawl/read/page-reading.ts';
 import type { Extraction } from '../jobs/extraction.ts';
 import { type PageResult, rawTextOf, readRecord } from '../jobs/results/page-result.ts';

@@ -1,17 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
-import { NO_OFFER } from '../../core/model/snapshot.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
-import type { PagesEventData, StoredEvent } from '../../core/ports/event-store.ts';
-import type { ReaderRange } from '../../core/ports/reader-store.ts';
-import type {
-  KnownContent,
-  NewSighting,
-  NewSnapshot,
-  SightedPage,
-  SightingBatch,
+import type { PagesEventData, ReaderRange, StoredEvent } from '../../core/ports/event-store.ts';
+import {
+  type KnownContent,
+  type NewSighting,
+  type NewSnapshot,
+  NO_OFFER,
+  type SightedPage,
+  type SightingBatch,
 } from '../../core/ports/snapshot-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { offerOfPage } from '../../extract/types/product/offer-of-page.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Account } from '../../core/model/account.ts';
-import type { AuditRecord } from '../../core/model/audit-chain.ts';
 import type { AccountId } from '../../core/model/ids.ts';
-import type { ApiKey } from '../../core/ports/api-key.ts';
+import type { Account } from '../../core/ports/account-store.ts';
+import type { AuditRecord } from '../../core/ports/audit-store.ts';
+import type { ApiKey } from '../../core/ports/key-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { limitsSchema } from '../accounts/account-request.ts';
 import { SCOPES } from '../accounts/scopes.ts';

@@ -7,7 +7,7 @@ import {
   type ReportedRun,
   RUN_STATUSES,
   type Schedule,
-} from '../../core/model/schedule.ts';
+} from '../../core/ports/schedule-store.ts';
 import type { NextTicks } from '../schedules/schedules.ts';
 import { hideScheduledJob } from '../sessions/job-secrets.ts';
 import { selfLinks, selfSchema } from './list.ts';

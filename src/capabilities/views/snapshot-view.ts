@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Sighting, Snapshot } from '../../core/model/snapshot.ts';
+import type { Sighting, Snapshot } from '../../core/ports/snapshot-store.ts';
 import { withoutBytes } from '../../extract/diff/compare-pages.ts';
 import { knownSnapshot } from '../compare/earlier-versions.ts';
 import type { PageVersion } from '../compare/page-version.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HostMemory, OutcomeTally } from '../../core/model/host-memory.ts';
+import type { HostMemory, OutcomeTally } from '../../core/ports/host-store.ts';
 import { faded } from '../../crawl/plan/ladder/host-memory.ts';
 
 const MINUTE_MS = 60_000;

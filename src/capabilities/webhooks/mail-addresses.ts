@@ -1,9 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Settings } from '../../core/config/settings.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AuditRecord } from '../../core/model/audit-chain.ts';
 import type { AccountId } from '../../core/model/ids.ts';
-import type { AuditStore } from '../../core/ports/audit-store.ts';
+import type { AuditRecord, AuditStore } from '../../core/ports/audit-store.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import { invalidRequest } from '../jobs/request/invalid-request.ts';
 

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   EVENTS,
-  type EventCursor,
   type EventName,
   type EventType,
   isEventPattern,
   WEBHOOK_EVENTS,
 } from '../../core/model/event-types.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
-import type { StoredEvent } from '../../core/ports/event-store.ts';
+import type { EventCursor, StoredEvent } from '../../core/ports/event-store.ts';
 import type { NewDelivery, StoredWebhook } from '../../core/ports/webhook-store.ts';
 import { readOutbox } from './outbox-reader.ts';
 

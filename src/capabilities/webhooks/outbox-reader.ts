@@ -1,6 +1,6 @@
-import { type EventCursor, isWebhookEvent, matchesAnyEvent } from '../../core/model/event-types.ts';
+import { isWebhookEvent, matchesAnyEvent } from '../../core/model/event-types.ts';
 import type { AccountId, JobId, MonitorId } from '../../core/model/ids.ts';
-import type { EventStore, PagesEventData, StoredEvent } from '../../core/ports/event-store.ts';
+import type { EventCursor, EventStore, PagesEventData, StoredEvent } from '../../core/ports/event-store.ts';
 import type {
   DeliveryEvent,
   NewDelivery,

@@ -7,11 +7,12 @@ import { auditView } from '../../capabilities/views/account-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import {
   type AuditHead,
+  type AuditQuery,
   type AuditRecord,
   type AuditVerdict,
+  eachAudit,
   verifyAudit,
-} from '../../core/model/audit-chain.ts';
-import { type AuditQuery, eachAudit } from '../../core/ports/audit-store.ts';
+} from '../../core/ports/audit-store.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';

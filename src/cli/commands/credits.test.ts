@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/integration/cli-command.ts';
 import { openPlatform, type Platform } from '../../../test/property/api-platform.ts';
-import { NO_LIMITS } from '../../core/model/account.ts';
 import type { AccountId } from '../../core/model/ids.ts';
+import { NO_LIMITS } from '../../core/ports/account-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { LAST_EXPIRY, MOST_RATE_PER_MINUTE } from '../../capabilities/accounts/api-key.ts';
 import { SCOPES } from '../../capabilities/accounts/scopes.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { KeyScope } from '../../core/ports/api-key.ts';
+import type { KeyScope } from '../../core/ports/key-store.ts';
 import {
   type AccountBackend,
   type KeyView,

@@ -4,7 +4,7 @@ import type { FileProblem } from '../../core/config/yaml-file.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey } from '../../core/model/ids.ts';
 import type { HostPolicy } from '../../core/model/policy.ts';
-import type { OptOut } from '../../core/ports/opt-out-store.ts';
+import type { OptOut } from '../../core/ports/site-owner-store.ts';
 import { hostPattern } from '../../crawl/policy/policies.ts';
 import { loadPolicyFile } from '../../crawl/policy/policy-file.ts';
 import { urlPart } from '../../lib/url-part.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/integration/cli-command.ts';
-import { NO_LIMITS } from '../../core/model/account.ts';
 import type { AccountId } from '../../core/model/ids.ts';
+import { NO_LIMITS } from '../../core/ports/account-store.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 
 let dir: string;

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ScheduleRequest } from '../../capabilities/schedules/schedule-request.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { SCHEDULED_KINDS, type ScheduledKind, traitsOfKind } from '../../core/model/job-kinds.ts';
-import { CATCH_UPS, OVERLAPS } from '../../core/model/schedule.ts';
+import { CATCH_UPS, OVERLAPS } from '../../core/ports/schedule-store.ts';
 import type { Shell } from '../shell/shell.ts';
 import { duration, wholeNumber } from './flag-values.ts';
 import { given } from './flags.ts';

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../core/config/private-files.ts';
 import { shownSettings } from '../../core/config/secrets.ts';
 import type { Settings } from '../../core/config/settings.ts';
-import type { AuditEntry } from '../../core/model/audit-chain.ts';
 import type { Logger } from '../../core/observe/logger.ts';
-import type { AuditStore } from '../../core/ports/audit-store.ts';
+import type { AuditEntry, AuditStore } from '../../core/ports/audit-store.ts';
 import { cannotWrite } from '../output/notes.ts';
 
 /** Files of a data folder with what a start of the server made for its operator: a key, and a link that signs in. */

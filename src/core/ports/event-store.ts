@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../errors/registry.ts';
-import type { EventCursor, EventType } from '../model/event-types.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { ReaderName } from '../model/derived.ts';
+import type { EventType } from '../model/event-types.ts';
 import type { AccountId, JobId, TaskId } from '../model/ids.ts';
 import type { JobStatus } from '../model/job.ts';
 import type { JobKind } from '../model/job-kinds.ts';
@@ -138,3 +140,90 @@ export interface EventPageSummary {
   readonly errorCode: ErrorCode | null;
   readonly errorMessage: string | null;
 }
+
+/**
+ * A part of the store: how far the readers of events have come (`core/model/derived.ts` names them). Each has a cursor of its
+ * own, so that one that is broken or slow holds up no other.
+ *
+ * A reader rests while no job has its option: it has no cursor then, nothing is kept for it, and it begins with the next
+ * job that has the option, at the first event of that job. `createJob`, `resumeJob` and `retryJob` see to that within
+ * their transactions. So a reader that no job ever asked for costs nothing, and none ever begins with the whole past.
+ *
+ * While a reader has a cursor, `deleteEvents` removes no event behind it.
+ *
+ * What a reader does in the store it does in one transaction with the move of its cursor, where it can: by a method of
+ * its own part that takes the range as `advanceReader` does. Such a method moves the cursor before it does anything else,
+ * and locks no row of a job after that.
+ */
+export interface ReaderStore {
+  /**
+   * The next events for the reader: of the first `limit` behind its cursor, those of jobs that have its option and are
+   * not deleted. Null while it rests.
+   */
+  readEvents(name: ReaderName, limit: number): Promise<ReaderBatch | null>;
+  /** Up to where it has read; null while it rests, when it has read all that is there for it. */
+  readerCursor(name: ReaderName): Promise<EventCursor | null>;
+  /** Moves the cursor on. False when it is no longer `after`, and nothing has happened then: another process was first. */
+  advanceReader(name: ReaderName, range: ReaderRange): Promise<boolean>;
+  /**
+   * Lets the reader rest, if its cursor is still this one, every job with its option has ended, and none of them has an
+   * event behind the cursor, be it one that cannot be read yet. Returns whether it rests now.
+   */
+  restReader(name: ReaderName, cursor: EventCursor): Promise<boolean>;
+}
+
+export interface ReaderRange {
+  readonly after: EventCursor;
+  readonly next: EventCursor;
+}
+
+export interface ReaderBatch extends ReaderRange {
+  /** The events of the batch, in the order of their cursors. */
+  readonly events: readonly StoredEvent[];
+  /** Events behind the cursor that were looked at, those of other jobs included; `limit` when there may be more. */
+  readonly looked: number;
+}
+
+/** A place between two events of the store, as text that clients keep. Two are compared by `compareCursors` only. */
+export type EventCursor = string & { readonly eventCursor: true };
+
+/**
+ * Where an event stands. `era` grows with every incarnation of the store, by the clock, so that events of a store that
+ * went back in time come after all that was read before. `tx` is the number of a transaction where transactions overtake
+ * each other, else 0.
+ */
+export interface EventPlace {
+  readonly era: number;
+  readonly tx: number;
+  readonly seq: number;
+}
+
+const CURSOR = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})-([0-9a-z]{1,11})$/;
+
+/** The place before the first event: a reader that begins here gets every event. */
+export const FIRST_CURSOR = '0-0-0' as EventCursor;
+
+export const eventCursorOf = ({ era, tx, seq }: EventPlace): EventCursor =>
+  [era, tx, seq].map((part) => part.toString(36)).join('-') as EventCursor;
+
+/** Null when the text is no cursor. */
+export function parseEventCursor(text: string): EventPlace | null {
+  const [era, tx, seq] = (CURSOR.exec(text) ?? []).slice(1).map((part) => Number.parseInt(part, 36));
+  if (era === undefined || tx === undefined || seq === undefined) return null;
+  return [era, tx, seq].every(Number.isSafeInteger) ? { era, tx, seq } : null;
+}
+
+export function eventPlaceOf(cursor: string): EventPlace {
+  const place = parseEventCursor(cursor);
+  if (place !== null) return place;
+  throw new ScrapifieError('VALIDATION_FAILED', 'The cursor is not one this server gave out.', {
+    details: [{ field: 'after', message: 'unknown cursor' }],
+  });
+}
+
+export const comparePlaces = (a: EventPlace, b: EventPlace): number =>
+  a.era - b.era || a.tx - b.tx || a.seq - b.seq;
+
+/** Negative when the first lies before the second. */
+export const compareCursors = (a: EventCursor, b: EventCursor): number =>
+  comparePlaces(eventPlaceOf(a), eventPlaceOf(b));

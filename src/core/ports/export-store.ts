@@ -1,10 +1,9 @@
 import type { Export, ExportError, NewExport } from '../model/export.ts';
-import type { AccountId, ExportId, JobId, TaskId } from '../model/ids.ts';
-import type { Page } from '../model/page.ts';
+import type { AccountId, ExportId, JobId } from '../model/ids.ts';
 import type { ListPage } from './store.ts';
 
 /**
- * A part of the store: exports of jobs, and reading the pages of a job in an order of the reader's.
+ * A part of the store: exports of jobs.
  *
  * An export is written by one process at a time, under a lease. A lease is the number of the attempt: it grows with every
  * claim, and whatever the holder of an earlier one stores later changes nothing. The end of an export and its event
@@ -48,11 +47,6 @@ export interface ExportStore {
   knownExports(ids: readonly ExportId[]): Promise<readonly ExportId[]>;
   /** Deletes exports that ended before this time, `limit` at most. Their files are removed after. */
   deleteOldExports(query: OldExportQuery): Promise<OldExports>;
-
-  /** Where the pages of a job are, in the order they were stored. Cheap: records are not read. */
-  listPageKeys(query: PageKeyQuery): Promise<ListPage<PageKey>>;
-  /** The pages of these tasks, in no order. Those that are gone are missing. */
-  pagesOfTasks(jobId: JobId, taskIds: readonly TaskId[]): Promise<readonly Page[]>;
 }
 
 export interface ExportQuery {
@@ -89,18 +83,5 @@ export interface OldExportQuery {
 
 export interface OldExports {
   readonly exports: number;
-  readonly bytes: number;
-}
-
-export interface PageKeyQuery {
-  readonly jobId: JobId;
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
-
-export interface PageKey {
-  readonly taskId: TaskId;
-  readonly url: string;
-  /** Size of the body, which tells the export how much of a page it has to hold at once. */
   readonly bytes: number;
 }

@@ -1,14 +1,14 @@
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Attempt } from '../../core/model/attempt.ts';
+import { isOurs, type PriceTable, priceOf } from '../../core/model/credits.ts';
 import type { TaskId } from '../../core/model/ids.ts';
 import type { NewPage } from '../../core/model/page.ts';
-import { isOurs, type PriceTable, priceOf } from '../../core/model/prices.ts';
 import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
 import type { NewTask } from '../../core/model/task.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Metrics } from '../../core/observe/metrics.ts';
 import { PUT_TO_COMMIT_MS } from '../../core/ports/blobs.ts';
-import type { Completion, LedgerStore, Receipt } from '../../core/ports/store.ts';
+import type { Completion, LedgerStore, Receipt } from '../../core/ports/ledger-store.ts';
 import { outsideSpans } from '../../core/tracing/tracing.ts';
 import type { KnownUrls } from '../frontier/known-urls.ts';
 

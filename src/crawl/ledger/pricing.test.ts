@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ATTEMPT, DONE, FAILED } from '../../../test/contract/store/fixtures.ts';
 import { readPrices } from '../../core/config/prices.ts';
 import type { Attempt } from '../../core/model/attempt.ts';
-import { MOST_CREDITS } from '../../core/model/credits.ts';
-import { dearestPrice, priceOf, priceTable } from '../../core/model/prices.ts';
+import { dearestPrice, MOST_CREDITS, priceOf, priceTable } from '../../core/model/credits.ts';
 import { PROXY_TIERS } from '../../core/model/proxy.ts';
-import type { Completion, LeaseRef, TaskEnd } from '../../core/ports/store.ts';
+import type { LeaseRef } from '../../core/ports/host-store.ts';
+import type { Completion, TaskEnd } from '../../core/ports/ledger-store.ts';
 import { pricedCompletion } from './ledger.ts';
 
 const read = readPrices('{"tokens": 0.5}');

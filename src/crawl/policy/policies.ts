@@ -5,7 +5,7 @@ import type { HostKey } from '../../core/model/ids.ts';
 import type { AllowedHours, Consent, HostPolicy } from '../../core/model/policy.ts';
 import type { ProxyTier } from '../../core/model/proxy.ts';
 import type { TaskReason } from '../../core/model/task-reasons.ts';
-import type { OptOut } from '../../core/ports/opt-out-store.ts';
+import type { OptOut } from '../../core/ports/site-owner-store.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 
 /** One entry of a policy file: what it does not say, a less specific entry or the default says. */

@@ -18,7 +18,7 @@ import type { AllowedHours } from '../../core/model/policy.ts';
 import { PROXY_TIERS } from '../../core/model/proxy.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { Bus } from '../../core/ports/bus.ts';
-import type { OptOut } from '../../core/ports/opt-out-store.ts';
+import type { OptOut } from '../../core/ports/site-owner-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { defined } from '../../lib/defined.ts';
 import { hoursProblem } from '../politeness/hours.ts';

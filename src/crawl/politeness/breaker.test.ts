@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BreakerState } from '../../core/ports/store.ts';
+import type { BreakerState } from '../../core/ports/host-store.ts';
 import {
   BREAKER,
   CLOSED_BREAKER,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { BreakerState } from '../../core/ports/store.ts';
+import type { BreakerState } from '../../core/ports/host-store.ts';
 
 /**
  * Leaves a host alone that keeps failing. Closed: requests pass, and the last outcome of each of the last ten URLs is

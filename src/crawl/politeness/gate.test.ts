@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HostPolicy } from '../../core/model/policy.ts';
-import type { HostState } from '../../core/ports/store.ts';
+import type { HostState } from '../../core/ports/host-store.ts';
 import { DEFAULT_POLICY } from '../policy/policies.ts';
 import { admissionMs, type GateInput, gate } from './gate.ts';
 import { newHostState, noteFailure, noteSuccess, onRateLimited, stateAtAcquisition } from './host-state.ts';

@@ -1,6 +1,6 @@
-import type { HoldReason } from '../../core/model/hold-reasons.ts';
 import type { HostPolicy } from '../../core/model/policy.ts';
-import type { HostState } from '../../core/ports/store.ts';
+import type { HoldReason } from '../../core/model/reasons.ts';
+import type { HostState } from '../../core/ports/host-store.ts';
 import { onCall, probeAt } from './breaker.ts';
 import { rateFactorAt } from './host-state.ts';
 import { nextOpening } from './hours.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HostState } from '../../core/ports/store.ts';
+import type { HostState } from '../../core/ports/host-store.ts';
 import { DEFAULT_POLICY } from '../policy/policies.ts';
 import { CLOSED_BREAKER } from './breaker.ts';
 import { gate } from './gate.ts';

@@ -1,5 +1,4 @@
-import type { HostState } from '../../core/ports/store.ts';
-import type { HostHold } from '../../core/ports/task-wait.ts';
+import type { HostHold, HostState } from '../../core/ports/host-store.ts';
 import { CLOSED_BREAKER, forgetProbe, recordFailure, recordSuccess } from './breaker.ts';
 import { clampRetryAfter } from './retry-after.ts';
 

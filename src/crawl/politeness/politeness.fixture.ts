@@ -1,4 +1,4 @@
-import type { BreakerState, HostState } from '../../core/ports/store.ts';
+import type { BreakerState, HostState } from '../../core/ports/host-store.ts';
 import { DEFAULT_POLICY } from '../policy/policies.ts';
 import { gate } from './gate.ts';
 import { newHostState } from './host-state.ts';

@@ -1,5 +1,5 @@
-import type { SentRequests } from '../../core/model/host-memory.ts';
 import type { HostPolicy } from '../../core/model/policy.ts';
+import type { SentRequests } from '../../core/ports/host-store.ts';
 
 export const BUCKET_MS = 15_000;
 /** An hour. Written to the store these take 960 bytes at most, as long as a host gets less than 3,000 requests in a second. */

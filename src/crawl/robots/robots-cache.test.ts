@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
-import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
+import type { RobotsEntry } from '../../core/ports/host-store.ts';
 import { serve, serveRaw, testEngine } from '../../fetch/http/loopback.fixture.ts';
 import { T0 } from '../host/process/claimed-task.fixture.ts';
 import { createRobotsCache } from './robots-cache.ts';

@@ -1,8 +1,7 @@
 import { EXIT } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
-import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
-import type { HostStore } from '../../core/ports/store.ts';
+import type { HostStore, RobotsEntry } from '../../core/ports/host-store.ts';
 import { decodeText } from '../../extract/charset/charset.ts';
 import type { Engine, FetchRequest } from '../../fetch/engine.ts';
 import { faultOf } from '../../fetch/proxy/proxy-failure.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
+import type { RobotsEntry } from '../../core/ports/host-store.ts';
 import { askedEntry, givenUpEntry, robotsEntryFrom } from './robots-entry.ts';
 import { ROBOTS_LIMIT_BYTES } from './robots-rules.ts';
 

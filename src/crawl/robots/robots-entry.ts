@@ -1,5 +1,5 @@
 import { MOST_LONE_INTERRUPTIONS } from '../../core/model/task.ts';
-import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
+import type { RobotsEntry } from '../../core/ports/host-store.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import { cutToLimit } from './robots-rules.ts';
 

@@ -1,6 +1,6 @@
 import { parseS3Url } from '../../core/config/place-urls.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Files, StoredFile } from '../../core/ports/files.ts';
+import type { Files, StoredFile } from '../../core/ports/blobs.ts';
 import { isRefused, openS3Bucket, type S3Bucket } from './s3-bucket.ts';
 import { strangeAnswerError } from './s3-error.ts';
 import { createS3Objects } from './s3-objects.ts';

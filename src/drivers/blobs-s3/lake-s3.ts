@@ -1,5 +1,5 @@
 import { parseS3Url } from '../../core/config/place-urls.ts';
-import type { LakeFiles } from '../../core/ports/lake-files.ts';
+import type { LakeFiles } from '../../core/ports/lake-store.ts';
 import { openS3Bucket, type S3Bucket } from './s3-bucket.ts';
 import { createS3Objects, type S3Objects } from './s3-objects.ts';
 

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { makeFolder, PRIVATE_FILE } from '../../core/config/private-files.ts';
 import type { ErrorCode } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Files } from '../../core/ports/files.ts';
+import type { Files } from '../../core/ports/blobs.ts';
 
 const PARTIAL = '.partial';
 const DAY_MS = 86_400_000;

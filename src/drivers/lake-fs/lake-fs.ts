@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, opendir, readFile, rename, rm, rmdir, sta
 import { dirname, join, resolve, sep } from 'node:path';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../core/config/private-files.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { LakeEntry, LakeFiles } from '../../core/ports/lake-files.ts';
+import type { LakeEntry, LakeFiles } from '../../core/ports/lake-store.ts';
 
 /** Files that are being written; they are no files of the lake. */
 const PARTIAL = '.partial';

@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { CallClock } from '../../core/model/call-message.ts';
-import type { CallName, CallOptions } from '../../core/ports/queue.ts';
+import type { CallClock, CallName, CallOptions } from '../../core/ports/queue.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 import type { OutgoingCallsOptions } from './outgoing-calls.ts';
 

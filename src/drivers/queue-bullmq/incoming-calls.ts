@@ -4,12 +4,12 @@ import { guarded, listen } from '../../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import {
   CallClock,
+  type CallHandler,
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
-} from '../../core/model/call-message.ts';
-import type { CallHandler } from '../../core/ports/queue.ts';
+} from '../../core/ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 import { AFTERLIFE_MS, type CallJob, type CallKeys, callJobOf } from './call-state.ts';

@@ -5,12 +5,13 @@ import { guarded } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import {
   CallClock,
+  type CallName,
+  type CallOptions,
   noFreeWorker,
   readCallAnswer,
   writeCallMessage,
   writeCallReply,
-} from '../../core/model/call-message.ts';
-import type { CallName, CallOptions } from '../../core/ports/queue.ts';
+} from '../../core/ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import type { Answerers } from './answerers.ts';
 import { type AskedCall, lookAfter, noWorker } from './asked-calls.ts';

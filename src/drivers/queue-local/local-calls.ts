@@ -1,15 +1,19 @@
 import { guarded } from '../../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import {
+  type Ask,
   CallClock,
+  type CallHandler,
+  type CallName,
+  type CallOptions,
+  type Consumer,
   noFreeWorker,
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
   writeCallReply,
-} from '../../core/model/call-message.ts';
-import type { Ask, CallHandler, CallName, CallOptions, Consumer } from '../../core/ports/queue.ts';
+} from '../../core/ports/queue.ts';
 import type { Lane } from './lane.ts';
 
 /** The calls of one name. They wait in a lane; requests and waiting callers are kept here. */

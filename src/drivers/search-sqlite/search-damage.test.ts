@@ -6,7 +6,7 @@ import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import { packRecord } from '../../core/model/page-record.ts';
 import { parseSearch } from '../../core/model/search-query.ts';
-import type { IndexablePage, SearchIndex } from '../../core/ports/search-index.ts';
+import type { IndexablePage, SearchIndex } from '../../core/ports/search-store.ts';
 import { openSqliteSearch } from './search-sqlite.ts';
 
 const PAGE_BYTES = 4_096;

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type AuditEntry, verifyAudit } from '../../core/model/audit-chain.ts';
-import { type AuditStore, eachAudit } from '../../core/ports/audit-store.ts';
+import { type AuditEntry, type AuditStore, eachAudit, verifyAudit } from '../../core/ports/audit-store.ts';
 import { createPostgresAuditStore } from './audit.ts';
 import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { migratePostgres } from './migrate.ts';

@@ -1,5 +1,4 @@
-import type { AuditEntry } from '../../core/model/audit-chain.ts';
-import type { AuditStore } from '../../core/ports/audit-store.ts';
+import type { AuditEntry, AuditStore } from '../../core/ports/audit-store.ts';
 import { auditViewStore } from '../store-sql/audit-views.ts';
 import type { PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';

@@ -1,5 +1,4 @@
-import { eventCursorOf, eventPlaceOf } from '../../core/model/event-types.ts';
-import type { EventStore } from '../../core/ports/event-store.ts';
+import { type EventStore, eventCursorOf, eventPlaceOf } from '../../core/ports/event-store.ts';
 import { eventPageOf, eventPlaceFromRow } from '../store-rows/event-rows.ts';
 import type { EventViewStore } from '../store-sql/event-views.ts';
 import { NOW, type PostgresDatabase } from './database.ts';

@@ -1,7 +1,7 @@
 import type { HostId, Incarnation, JobId, JobSeq } from '../../core/model/ids.ts';
 import type { Task } from '../../core/model/task.ts';
 import { NO_TURNS } from '../../core/model/turns.ts';
-import type { HostStore } from '../../core/ports/store.ts';
+import type { HostStore } from '../../core/ports/host-store.ts';
 import { hostKeyFromRow, hostStateOf, taskOf } from '../store-rows/rows.ts';
 import type { HostRecordStore } from '../store-sql/hosts.ts';
 import { WHOLE_JOB_LIMIT_MS } from '../store-sql/methods.ts';

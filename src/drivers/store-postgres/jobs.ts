@@ -4,7 +4,7 @@ import type { HostKey, JobId } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
 import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import { UNDONE_BY_RESUME } from '../../core/model/reasons.ts';
-import type { JobStore } from '../../core/ports/store.ts';
+import type { JobStore } from '../../core/ports/job-store.ts';
 import { creditsExhausted } from '../store-rows/credit-rows.ts';
 import { expiredLedger } from '../store-rows/expiry.ts';
 import { JOB_COLUMNS, jobOf, newJobRow } from '../store-rows/job-rows.ts';

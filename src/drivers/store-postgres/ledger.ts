@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NewPage } from '../../core/model/page.ts';
-import type { Completion, LedgerStore, Receipt } from '../../core/ports/store.ts';
+import type { Completion, LedgerStore, Receipt } from '../../core/ports/ledger-store.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
 

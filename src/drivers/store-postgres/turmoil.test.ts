@@ -16,7 +16,7 @@ import {
 } from '../../../test/contract/store/fixtures.ts';
 import type { TimedStore } from '../../../test/contract/store/timed-store.ts';
 import type { HostKey, JobId } from '../../core/model/ids.ts';
-import type { TaskEnd } from '../../core/ports/store.ts';
+import type { TaskEnd } from '../../core/ports/ledger-store.ts';
 import { openStores } from './open-stores.fixture.ts';
 
 const WORKERS = 4;

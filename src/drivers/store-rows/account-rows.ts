@@ -1,10 +1,8 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Account } from '../../core/model/account.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { RetentionLimits } from '../../core/model/retention.ts';
-import type { AccountRetention } from '../../core/ports/account-deletion-store.ts';
-import { MOST_FORMER_SECRETS } from '../../core/ports/account-store.ts';
-import type { FoundKey } from '../../core/ports/api-key.ts';
+import { type Account, type AccountRetention, MOST_FORMER_SECRETS } from '../../core/ports/account-store.ts';
+import type { FoundKey } from '../../core/ports/key-store.ts';
 import { keyFromRow, type Row } from './rows.ts';
 
 const maybe = (value: unknown): number | null => (value === null ? null : Number(value));

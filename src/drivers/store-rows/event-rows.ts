@@ -1,20 +1,18 @@
 import type { ErrorCode } from '../../core/errors/registry.ts';
-import {
-  comparePlaces,
-  type EventCursor,
-  type EventPlace,
-  type EventType,
-  eventCursorOf,
-  FIRST_CURSOR,
-} from '../../core/model/event-types.ts';
+import type { EventType } from '../../core/model/event-types.ts';
 import type { AccountId, JobId, TaskId } from '../../core/model/ids.ts';
 import type { JobStatus } from '../../core/model/job.ts';
 import type { JobKind } from '../../core/model/job-kinds.ts';
 import {
+  comparePlaces,
   EVENTS_PER_LOOK,
+  type EventCursor,
   type EventData,
   type EventPage,
   type EventPageSummary,
+  type EventPlace,
+  eventCursorOf,
+  FIRST_CURSOR,
   type JobEventData,
   type StoredEvent,
 } from '../../core/ports/event-store.ts';

@@ -1,6 +1,6 @@
 import type { Export, ExportError, ExportSpec, ExportStatus } from '../../core/model/export.ts';
 import type { AccountId, ExportId, JobId, TaskId } from '../../core/model/ids.ts';
-import type { PageKey } from '../../core/ports/export-store.ts';
+import type { PageKey } from '../../core/ports/job-pages-store.ts';
 import type { Row } from './rows.ts';
 
 const maybeNumber = (value: unknown): number | null => (value === null ? null : Number(value));

@@ -10,16 +10,14 @@ import type {
   QueryCondition,
   QueryPlan,
   QueryPosition,
-  QueryValue,
-  TextTest,
-  TimeUnit,
-} from '../../core/model/query-plan.ts';
-import type {
   QueryRow,
   QueryScope,
+  QueryValue,
   RecordScan,
   RowQuery,
   ScannedPage,
+  TextTest,
+  TimeUnit,
 } from '../../core/ports/query-store.ts';
 import type { Row } from './rows.ts';
 

@@ -1,5 +1,4 @@
-import { eventCursorOf } from '../../core/model/event-types.ts';
-import type { ReaderBatch } from '../../core/ports/reader-store.ts';
+import { eventCursorOf, type ReaderBatch } from '../../core/ports/event-store.ts';
 import { eventOf, eventPlaceFromRow } from './event-rows.ts';
 import type { Row } from './rows.ts';
 

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Attempt } from '../../core/model/attempt.ts';
-import type { AuditRecord } from '../../core/model/audit-chain.ts';
 import type {
   AccountId,
   ContentHash,
@@ -16,11 +15,10 @@ import type {
 import type { JobOptions } from '../../core/model/job.ts';
 import type { Page } from '../../core/model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../core/model/task.ts';
-import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';
-import type { HostView } from '../../core/ports/host-view.ts';
-import type { OptOut } from '../../core/ports/opt-out-store.ts';
-import type { OwnerRequest, ProofMethod } from '../../core/ports/owner-request-store.ts';
-import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
+import type { AuditRecord } from '../../core/ports/audit-store.ts';
+import type { HostState, HostView, RobotsEntry } from '../../core/ports/host-store.ts';
+import type { FoundTask, StoredPage, TaskWait } from '../../core/ports/job-store.ts';
+import type { ApiKey, KeyScope } from '../../core/ports/key-store.ts';
 import type {
   CredentialEntry,
   SessionEntry,
@@ -28,9 +26,7 @@ import type {
   StoredCredential,
   StoredSession,
 } from '../../core/ports/session-store.ts';
-import type { FoundTask, HostState } from '../../core/ports/store.ts';
-import type { StoredPage } from '../../core/ports/stored-page.ts';
-import type { TaskWait } from '../../core/ports/task-wait.ts';
+import type { OptOut, OwnerRequest, ProofMethod } from '../../core/ports/site-owner-store.ts';
 import { expiredPartsOf } from './expiry.ts';
 
 /**

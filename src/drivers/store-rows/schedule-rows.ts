@@ -1,14 +1,15 @@
 import type { AccountId, JobId, RunId, ScheduleId } from '../../core/model/ids.ts';
 import type { JobStatus } from '../../core/model/job.ts';
 import type {
+  MissedRun,
+  OpenRun,
   ReportedRun,
   RunStatus,
   Schedule,
   ScheduledJob,
   ScheduleRules,
   ScheduleRun,
-} from '../../core/model/schedule.ts';
-import type { MissedRun, OpenRun } from '../../core/ports/schedule-store.ts';
+} from '../../core/ports/schedule-store.ts';
 import type { Row } from './rows.ts';
 
 const maybeNumber = (value: unknown) => (value === null ? null : Number(value));

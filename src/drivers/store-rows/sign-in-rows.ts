@@ -1,5 +1,5 @@
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
-import type { SignIn } from '../../core/ports/sign-in-store.ts';
+import type { SignIn } from '../../core/ports/key-store.ts';
 import type { Row } from './rows.ts';
 
 export function signInOfRow(row: Row): SignIn {

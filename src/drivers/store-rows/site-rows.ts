@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../core/errors/registry.ts';
 import type { UrlKey } from '../../core/model/ids.ts';
 import type { FoundBy, TaskState } from '../../core/model/task.ts';
-import type { SiteHash, SitePage } from '../../core/ports/site-store.ts';
+import type { SiteHash, SitePage } from '../../core/ports/job-pages-store.ts';
 import { EXPIRED_COLUMNS } from './expiry.ts';
 import { pageFromRow, type Row } from './rows.ts';
 

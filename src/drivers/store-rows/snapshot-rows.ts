@@ -2,8 +2,7 @@ import type { ErrorCode } from '../../core/errors/registry.ts';
 import type { OutcomeKind } from '../../core/model/attempt.ts';
 import type { AccountId, ContentHash, JobId, SnapshotId, TaskId, UrlKey } from '../../core/model/ids.ts';
 import type { ArtifactRef } from '../../core/model/page.ts';
-import type { Sighting, Snapshot } from '../../core/model/snapshot.ts';
-import type { KnownContent, SightedPage } from '../../core/ports/snapshot-store.ts';
+import type { KnownContent, SightedPage, Sighting, Snapshot } from '../../core/ports/snapshot-store.ts';
 import { cursorOf, type Row } from './rows.ts';
 
 const text = (value: unknown) => value as string;

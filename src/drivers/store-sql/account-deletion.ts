@@ -1,5 +1,5 @@
 import type { AccountId } from '../../core/model/ids.ts';
-import type { AccountDeletionStore } from '../../core/ports/account-deletion-store.ts';
+import type { AccountDeletionStore } from '../../core/ports/account-store.ts';
 import { accountRetentionOf, RETENTION_COLUMNS, refuseWhileDeleted } from '../store-rows/account-rows.ts';
 import { inDeletionOrder } from '../store-rows/account-tables.ts';
 import { type Methods, read, transaction } from './methods.ts';

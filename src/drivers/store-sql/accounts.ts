@@ -1,6 +1,5 @@
-import type { AccountLimits } from '../../core/model/account.ts';
 import type { AccountId } from '../../core/model/ids.ts';
-import type { AccountRecordStore } from '../../core/ports/account-store.ts';
+import type { AccountLimits, AccountRecordStore } from '../../core/ports/account-store.ts';
 import { accountOfRow, refuseWhileDeleted } from '../store-rows/account-rows.ts';
 import { DELETED_ACCOUNT } from '../store-rows/expiry.ts';
 import { EXPORTED_BYTES } from '../store-rows/export-rows.ts';

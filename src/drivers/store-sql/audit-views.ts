@@ -1,5 +1,4 @@
-import { NO_HASH } from '../../core/model/audit-chain.ts';
-import type { AuditStore } from '../../core/ports/audit-store.ts';
+import { type AuditStore, NO_HASH } from '../../core/ports/audit-store.ts';
 import { auditOf, cursorOf } from '../store-rows/rows.ts';
 import { type Methods, read } from './methods.ts';
 import { given, raw, type Sql, sql } from './sql.ts';

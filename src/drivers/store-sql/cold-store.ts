@@ -1,18 +1,15 @@
-import type { AccountDeletionStore } from '../../core/ports/account-deletion-store.ts';
-import type { AccountRecordStore } from '../../core/ports/account-store.ts';
+import type { AccountDeletionStore, AccountRecordStore } from '../../core/ports/account-store.ts';
 import type { AnswerStore } from '../../core/ports/answer-store.ts';
-import type { KeyStore } from '../../core/ports/api-key.ts';
+import type { ReaderStore } from '../../core/ports/event-store.ts';
 import type { ExportStore } from '../../core/ports/export-store.ts';
+import type { PageKeyStore, SiteStore } from '../../core/ports/job-pages-store.ts';
+import type { KeyStore, SignInStore } from '../../core/ports/key-store.ts';
 import type { LakeStore } from '../../core/ports/lake-store.ts';
 import type { MonitorStore } from '../../core/ports/monitor-store.ts';
-import type { OwnerRequestStore } from '../../core/ports/owner-request-store.ts';
-import type { ReaderStore } from '../../core/ports/reader-store.ts';
 import type { ScheduleStore } from '../../core/ports/schedule-store.ts';
 import type { SearchStore } from '../../core/ports/search-store.ts';
-import type { SecretStore } from '../../core/ports/secret-store.ts';
-import type { SessionStore } from '../../core/ports/session-store.ts';
-import type { SignInStore } from '../../core/ports/sign-in-store.ts';
-import type { SiteStore } from '../../core/ports/site-store.ts';
+import type { SecretStore, SessionStore } from '../../core/ports/session-store.ts';
+import type { OwnerRequestStore } from '../../core/ports/site-owner-store.ts';
 import { accountDeletionStore } from './account-deletion.ts';
 import { accountStore } from './accounts.ts';
 import { answerStore } from './answers.ts';
@@ -20,6 +17,7 @@ import { type DeliveryStore, deliveryStore } from './deliveries.ts';
 import { type EventViewStore, eventViewStore } from './event-views.ts';
 import { exportStore } from './exports.ts';
 import { type HostRecordStore, hostRecordStore } from './hosts.ts';
+import { jobPagesStore } from './job-pages.ts';
 import { type JobViewStore, jobViewStore } from './job-views.ts';
 import { keyStore } from './keys.ts';
 import { lakeStore } from './lake.ts';
@@ -33,7 +31,6 @@ import { searchStore } from './search.ts';
 import { secretStore } from './secrets.ts';
 import { sessionStore } from './sessions.ts';
 import { signInStore } from './sign-ins.ts';
-import { siteStore } from './sites.ts';
 import { type SharedSnapshotStore, snapshotStore } from './snapshots.ts';
 import { type WebhookRecordStore, webhookStore } from './webhooks.ts';
 import { type WorkLeaseStore, workLeaseStore } from './work-leases.ts';
@@ -60,6 +57,7 @@ export interface ColdStore
     SharedRetentionStore,
     SharedSnapshotStore,
     SignInStore,
+    PageKeyStore,
     SiteStore,
     WebhookRecordStore,
     WorkLeaseStore {}
@@ -84,7 +82,7 @@ export const coldStore: Methods<ColdStore> = {
   ...secretStore,
   ...sessionStore,
   ...signInStore,
-  ...siteStore,
+  ...jobPagesStore,
   ...snapshotStore,
   ...webhookStore,
   ...workLeaseStore,

@@ -1,5 +1,4 @@
-import { eventPlaceOf } from '../../core/model/event-types.ts';
-import { EVENTS_PER_LOOK, type EventStore } from '../../core/ports/event-store.ts';
+import { EVENTS_PER_LOOK, type EventStore, eventPlaceOf } from '../../core/ports/event-store.ts';
 import { EVENT_PAGE_COLUMNS, eventPageSummaryOf, recentEventsOf } from '../store-rows/event-rows.ts';
 import { type Methods, read } from './methods.ts';
 import { oneOf, raw, sql } from './sql.ts';

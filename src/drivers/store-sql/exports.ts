@@ -1,10 +1,9 @@
 import type { ExportId } from '../../core/model/ids.ts';
 import type { ExportLease, ExportStore } from '../../core/ports/export-store.ts';
-import { EXPIRED_COLUMNS } from '../store-rows/expiry.ts';
-import { exportEventOf, exportOf, pageKeyOf } from '../store-rows/export-rows.ts';
-import { cursorOf, pageFromRow } from '../store-rows/rows.ts';
+import { exportEventOf, exportOf } from '../store-rows/export-rows.ts';
+import { cursorOf } from '../store-rows/rows.ts';
 import { change, type Methods, read, transaction } from './methods.ts';
-import { CLOCK, FOR_KEY_SHARE, given, json, oneOf, raw, SKIP_LOCKED, type Sql, sql } from './sql.ts';
+import { CLOCK, FOR_KEY_SHARE, given, json, oneOf, SKIP_LOCKED, type Sql, sql } from './sql.ts';
 import { all, changed, find, list, one, run, type Steps, slice, tell } from './steps.ts';
 
 const isHeld = ({ id, attempt }: ExportLease): Sql =>
@@ -133,23 +132,5 @@ export const exportStore: Methods<ExportStore> = {
       return { exports: rows.length, bytes: rows.reduce((sum, row) => sum + Number(row.size_bytes), 0) };
     },
     { isReserved: true },
-  ),
-
-  listPageKeys: read(({ jobId, cursor, limit }) =>
-    slice(
-      sql`SELECT seq, task_id, url, bytes FROM pages
-        WHERE job_seq = (SELECT seq FROM jobs WHERE id = ${jobId}) AND seq > ${cursorOf(cursor, 0)}
-        ORDER BY seq LIMIT ${limit + 1}`,
-      limit,
-      pageKeyOf,
-    ),
-  ),
-
-  pagesOfTasks: read((jobId, taskIds) =>
-    list(
-      sql`SELECT p.*, ${raw(EXPIRED_COLUMNS)} FROM pages p LEFT JOIN job_expiry e ON e.job_seq = p.job_seq
-        WHERE p.job_seq = (SELECT seq FROM jobs WHERE id = ${jobId}) AND p.task_id ${oneOf(taskIds, 'bigint')}`,
-      pageFromRow,
-    ),
   ),
 };

@@ -1,6 +1,5 @@
 import type { JobStatus } from '../../core/model/job.ts';
-import type { HostStore } from '../../core/ports/store.ts';
-import { MOST_DUE_HOSTS, type Workload } from '../../core/ports/workload-store.ts';
+import { type HostStore, MOST_DUE_HOSTS, type Workload } from '../../core/ports/host-store.ts';
 import { cursorOf, hostViewOf, optOutOf, type Row, robotsOf } from '../store-rows/rows.ts';
 import { change, type Methods, read } from './methods.ts';
 import { CLOCK, either, NOTHING, raw, sql } from './sql.ts';

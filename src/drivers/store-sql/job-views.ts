@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { FETCHING_GIVEN } from '../../core/model/job-kinds.ts';
-import type { JobStore } from '../../core/ports/store.ts';
+import type { JobStore } from '../../core/ports/job-store.ts';
 import {
   DELETED_ACCOUNT,
   DELETED_AT_ONCE,

@@ -1,5 +1,5 @@
 import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../core/ports/account-store.ts';
-import type { KeyStore, NewKey } from '../../core/ports/api-key.ts';
+import type { KeyStore, NewKey } from '../../core/ports/key-store.ts';
 import { FOUND_KEY, foundKeyOf, refuseWhileDeleted, tooManySecrets } from '../store-rows/account-rows.ts';
 import { keyFromRow } from '../store-rows/rows.ts';
 import { change, type Methods, read, transaction } from './methods.ts';

@@ -1,4 +1,4 @@
-import type { OwnerRequestStore } from '../../core/ports/owner-request-store.ts';
+import type { OwnerRequestStore } from '../../core/ports/site-owner-store.ts';
 import { cursorOf, ownerRequestOf } from '../store-rows/rows.ts';
 import { change, type Methods, read, transaction } from './methods.ts';
 import { CLOCK, sql } from './sql.ts';

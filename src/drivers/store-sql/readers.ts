@@ -1,6 +1,5 @@
 import type { ReaderName } from '../../core/model/derived.ts';
-import { eventPlaceOf } from '../../core/model/event-types.ts';
-import type { ReaderRange, ReaderStore } from '../../core/ports/reader-store.ts';
+import { eventPlaceOf, type ReaderRange, type ReaderStore } from '../../core/ports/event-store.ts';
 import { readerBatchOf, readerCursorOf } from '../store-rows/reader-rows.ts';
 import { change, type Methods, read } from './methods.ts';
 import { either, raw, sql } from './sql.ts';

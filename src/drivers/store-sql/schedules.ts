@@ -1,8 +1,8 @@
-import type { Schedule } from '../../core/model/schedule.ts';
 import {
   type MissedRun,
   MOST_RUNS_KEPT,
   type NewSchedule,
+  type Schedule,
   type ScheduleStore,
   type TickRun,
 } from '../../core/ports/schedule-store.ts';

@@ -1,5 +1,5 @@
 import type { AccountId } from '../../core/model/ids.ts';
-import type { SecretKind, SecretRecord, SecretStore } from '../../core/ports/secret-store.ts';
+import type { SecretKind, SecretRecord, SecretStore } from '../../core/ports/session-store.ts';
 import { cursorOf, type Row } from '../store-rows/rows.ts';
 import { change, type Methods, read } from './methods.ts';
 import { either, raw, type Sql, sql } from './sql.ts';

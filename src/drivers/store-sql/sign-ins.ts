@@ -1,5 +1,5 @@
 import type { AccountId } from '../../core/model/ids.ts';
-import { MOST_SIGN_INS, type SignInStore } from '../../core/ports/sign-in-store.ts';
+import { MOST_SIGN_INS, type SignInStore } from '../../core/ports/key-store.ts';
 import { signInOfRow } from '../store-rows/sign-in-rows.ts';
 import { change, type Methods, read, transaction } from './methods.ts';
 import { CLOCK, either, GREATEST, NOTHING, raw, SKIP_LOCKED, sql } from './sql.ts';

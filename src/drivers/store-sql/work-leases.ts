@@ -1,4 +1,4 @@
-import type { ReferenceStore } from '../../core/ports/reference-store.ts';
+import type { ReferenceStore } from '../../core/ports/retention-store.ts';
 import { change, type Methods } from './methods.ts';
 import { CLOCK, sql } from './sql.ts';
 import { changed, run } from './steps.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type AuditEntry, verifyAudit } from '../../core/model/audit-chain.ts';
+import { type AuditEntry, verifyAudit } from '../../core/ports/audit-store.ts';
 import { createSqliteAuditStore } from './audit.ts';
 import { openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { migrateSqlite } from './migrate.ts';

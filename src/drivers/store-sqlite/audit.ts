@@ -1,5 +1,4 @@
-import { auditHash } from '../../core/model/audit-chain.ts';
-import type { AuditStore } from '../../core/ports/audit-store.ts';
+import { type AuditStore, auditHash } from '../../core/ports/audit-store.ts';
 import { auditViewStore } from '../store-sql/audit-views.ts';
 import type { SqliteDatabase } from './database.ts';
 import { sqliteMethods } from './sql-methods.ts';

@@ -2,7 +2,7 @@ import { CREDITS_EXHAUSTED } from '../../core/model/credits.ts';
 import type { JobId, JobSeq } from '../../core/model/ids.ts';
 import type { Task } from '../../core/model/task.ts';
 import type { Turns } from '../../core/model/turns.ts';
-import type { LeaseRef } from '../../core/ports/store.ts';
+import type { LeaseRef } from '../../core/ports/host-store.ts';
 import { spareFor } from '../store-rows/credit-rows.ts';
 import { taskOf } from '../store-rows/rows.ts';
 import { placesOf } from './account-places.ts';

@@ -1,5 +1,4 @@
-import { comparePlaces, eventCursorOf, eventPlaceOf } from '../../core/model/event-types.ts';
-import type { EventStore } from '../../core/ports/event-store.ts';
+import { comparePlaces, type EventStore, eventCursorOf, eventPlaceOf } from '../../core/ports/event-store.ts';
 import { eventPageOf, eventPlaceFromRow } from '../store-rows/event-rows.ts';
 import type { EventViewStore } from '../store-sql/event-views.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';

@@ -1,7 +1,7 @@
 import type { HostId, HostKey, Incarnation, JobSeq } from '../../core/model/ids.ts';
 import { NO_TURNS } from '../../core/model/turns.ts';
-import type { OptOut } from '../../core/ports/opt-out-store.ts';
-import type { HostStore } from '../../core/ports/store.ts';
+import type { HostStore } from '../../core/ports/host-store.ts';
+import type { OptOut } from '../../core/ports/site-owner-store.ts';
 import { hostKeyFromRow, hostStateOf, IDLE_RANK } from '../store-rows/rows.ts';
 import type { HostRecordStore } from '../store-sql/hosts.ts';
 import { claimTasks } from './claims.ts';

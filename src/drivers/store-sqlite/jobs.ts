@@ -2,7 +2,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../core/model/ids.ts';
 import type { NewJob } from '../../core/model/job.ts';
 import { traitsOfKind } from '../../core/model/job-kinds.ts';
-import type { JobStore } from '../../core/ports/store.ts';
+import type { JobStore } from '../../core/ports/job-store.ts';
 import { JOB_COLUMNS, jobOf, newJobRow } from '../store-rows/job-rows.ts';
 import { GOES_ON } from '../store-rows/schedule-rows.ts';
 import type { JobViewStore } from '../store-sql/job-views.ts';

@@ -2,7 +2,8 @@ import type { HostId, HostKey, Incarnation, JobSeq, TaskId } from '../../core/mo
 import type { JobKind } from '../../core/model/job-kinds.ts';
 import type { NewPage } from '../../core/model/page.ts';
 import type { StopReason } from '../../core/model/task-reasons.ts';
-import type { Completion, LeaseRef, LedgerStore } from '../../core/ports/store.ts';
+import type { LeaseRef } from '../../core/ports/host-store.ts';
+import type { Completion, LedgerStore } from '../../core/ports/ledger-store.ts';
 import { charge } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
 import { writePagesEvents } from './event-log.ts';

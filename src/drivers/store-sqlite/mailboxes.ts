@@ -4,7 +4,7 @@ import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
 import type { NewTask } from '../../core/model/task.ts';
 import type { StopReason } from '../../core/model/task-reasons.ts';
 import { rankOf } from '../../core/model/turns.ts';
-import type { HostOffer } from '../../core/ports/store.ts';
+import type { HostOffer } from '../../core/ports/host-store.ts';
 import { hostKeyFromRow, IDLE_RANK } from '../store-rows/rows.ts';
 import type { SqliteDatabase } from './database.ts';
 import { createTally, type JobTally } from './tally.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AccountId } from '../../core/model/ids.ts';
-import type { QueryPlan } from '../../core/model/query-plan.ts';
+import type { QueryPlan } from '../../core/ports/query-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 

@@ -1,6 +1,6 @@
 import type { ContentHash } from '../../core/model/ids.ts';
 import { blobsOfRecord } from '../../core/model/page-record.ts';
-import type { ReferenceStore } from '../../core/ports/reference-store.ts';
+import type { ReferenceStore } from '../../core/ports/retention-store.ts';
 import { EXPIRED_COLUMNS, keptPartsOf } from '../store-rows/expiry.ts';
 import { cursorOf } from '../store-rows/rows.ts';
 import { blobsOfSnapshot, SNAPSHOT_CURSOR } from '../store-rows/snapshot-rows.ts';

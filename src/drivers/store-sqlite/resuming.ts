@@ -2,7 +2,7 @@ import { spentBudget } from '../../core/model/credits.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../core/model/ids.ts';
 import type { Budgets, Job, JobOptions, Pace } from '../../core/model/job.ts';
 import { UNDONE_BY_RESUME } from '../../core/model/reasons.ts';
-import type { JobStore } from '../../core/ports/store.ts';
+import type { JobStore } from '../../core/ports/job-store.ts';
 import { expiredLedger } from '../store-rows/expiry.ts';
 import { JOB_COLUMNS, jobOf } from '../store-rows/job-rows.ts';
 import { requireCredits } from './credit-holds.ts';

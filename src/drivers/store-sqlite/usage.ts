@@ -1,6 +1,6 @@
 import { dayOf } from '../../core/model/credits.ts';
 import type { UsageGroup, UsageQuery } from '../../core/ports/credit-store.ts';
-import type { Completion } from '../../core/ports/store.ts';
+import type { Completion } from '../../core/ports/ledger-store.ts';
 import { COUNTERS } from '../store-rows/credit-rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 

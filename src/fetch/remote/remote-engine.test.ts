@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { MAX_CALL_BYTES } from '../../core/model/call-message.ts';
+import { MAX_CALL_BYTES } from '../../core/ports/queue.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import type { Engine } from '../engine.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';

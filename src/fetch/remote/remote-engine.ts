@@ -1,8 +1,7 @@
 import { guarded } from '../../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { CallClock } from '../../core/model/call-message.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
-import type { Queue } from '../../core/ports/queue.ts';
+import { CallClock, type Queue } from '../../core/ports/queue.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered } from '../engine.ts';

@@ -1,6 +1,5 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { MAX_CALL_BYTES } from '../../core/model/call-message.ts';
-import type { Ask, Queue } from '../../core/ports/queue.ts';
+import { type Ask, MAX_CALL_BYTES, type Queue } from '../../core/ports/queue.ts';
 import type { RenderCall } from './render-message.ts';
 
 /** Closes bytes so that only processes of the same installation open them. */

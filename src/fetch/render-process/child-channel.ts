@@ -1,16 +1,17 @@
 import type { Duplex } from 'node:stream';
 import { guarded, listen } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
+import type { CaptchaSolver } from '../../core/ports/captcha.ts';
 import {
+  type Ask,
+  type CallHandler,
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
-} from '../../core/model/call-message.ts';
-import type { ContentHash } from '../../core/model/ids.ts';
-import type { Blobs } from '../../core/ports/blobs.ts';
-import type { CaptchaSolver } from '../../core/ports/captcha.ts';
-import type { Ask, CallHandler } from '../../core/ports/queue.ts';
+} from '../../core/ports/queue.ts';
 import { parsed, type RenderName } from '../remote/render-message.ts';
 import { type FrameHead, FrameReader, HASH_BYTES, writeFrame } from './frames.ts';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../core/errors/registry.ts';
-import { MAX_CALL_BYTES } from '../../core/model/call-message.ts';
 import type { Captcha, Solution } from '../../core/ports/captcha.ts';
+import { MAX_CALL_BYTES } from '../../core/ports/queue.ts';
 
 /** A call or an answer with what stands around it. */
 export const MOST_CONTROL_BYTES = MAX_CALL_BYTES + 4_096;

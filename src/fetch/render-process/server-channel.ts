@@ -2,16 +2,17 @@ import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { guarded, listen } from '../../core/errors/guarded.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ContentHash } from '../../core/model/ids.ts';
+import type { Blobs } from '../../core/ports/blobs.ts';
 import {
+  type CallOptions,
+  type Queue,
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
   writeCallReply,
-} from '../../core/model/call-message.ts';
-import type { ContentHash } from '../../core/model/ids.ts';
-import type { Blobs } from '../../core/ports/blobs.ts';
-import type { CallOptions, Queue } from '../../core/ports/queue.ts';
+} from '../../core/ports/queue.ts';
 import { parsed, RENDER_CALLS, type RenderName } from '../remote/render-message.ts';
 import { MOST_PACK_BYTES } from '../remote/rendered-pack.ts';
 import { type FrameHead, FrameReader, HASH_BYTES, writeFrame } from './frames.ts';

@@ -6,7 +6,7 @@ import type { SignIns } from '../../capabilities/accounts/sign-ins.ts';
 import { addressTest } from '../../core/config/field-types.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { ApiKey, FoundKey } from '../../core/ports/api-key.ts';
+import type { ApiKey, FoundKey } from '../../core/ports/key-store.ts';
 import type { Limits, Taken } from '../../core/ports/limits.ts';
 import type { App } from '../server/app.ts';
 import { requireDashboard, signInSecretOf } from './dashboard-cookie.ts';

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isSnapshotId } from '../../capabilities/snapshots/snapshot-key.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Snapshot } from '../../core/model/snapshot.ts';
-import type { SnapshotStore } from '../../core/ports/snapshot-store.ts';
+import type { Snapshot, SnapshotStore } from '../../core/ports/snapshot-store.ts';
 import { accountOf, mayReadPrivate } from '../server/caller.ts';
 
 /** A snapshot of the account of the key. Throws NOT_FOUND, and FORBIDDEN for one that the key may not see. */

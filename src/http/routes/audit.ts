@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { auditSchema, auditView } from '../../capabilities/views/account-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
-import type { AuditRecord } from '../../core/model/audit-chain.ts';
-import { eachAudit } from '../../core/ports/audit-store.ts';
+import { type AuditRecord, eachAudit } from '../../core/ports/audit-store.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';

@@ -21,7 +21,7 @@ import {
   unwrapCursor,
 } from '../../capabilities/views/list.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { OwnerRequest } from '../../core/ports/owner-request-store.ts';
+import type { OwnerRequest } from '../../core/ports/site-owner-store.ts';
 import { hostOf } from '../../crawl/frontier/canonical.ts';
 import { PRODUCT_TOKEN, siteOwnerContact, userAgentFor } from '../../fetch/user-agent.ts';
 import type { App } from '../server/app.ts';

@@ -6,7 +6,7 @@ import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.
 import { isStoreAway, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
-import type { FoundKey } from '../../core/ports/api-key.ts';
+import type { FoundKey } from '../../core/ports/key-store.ts';
 import { isOwnName, requireDashboard, setSignInCookie, signInSecretOf } from '../access/dashboard-cookie.ts';
 import { requireSameOrigin } from '../access/page-origin.ts';
 import type { DashboardPages } from '../dashboard/dashboard-pages.ts';

@@ -10,9 +10,8 @@ import {
 import { strategySchema, strategyView } from '../../capabilities/views/strategy-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { HostKey } from '../../core/model/ids.ts';
-import type { HostView } from '../../core/ports/host-view.ts';
-import type { OptOut } from '../../core/ports/opt-out-store.ts';
-import type { RobotsEntry } from '../../core/ports/robots-entry.ts';
+import type { HostView, RobotsEntry } from '../../core/ports/host-store.ts';
+import type { OptOut } from '../../core/ports/site-owner-store.ts';
 import { hostOf } from '../../crawl/frontier/canonical.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';

@@ -12,7 +12,7 @@ import { listenOnce } from '../../core/errors/guarded.ts';
 import { eventsTo } from '../../core/model/event-types.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import { levelOfError } from '../../core/observe/logger.ts';
-import type { FoundKey } from '../../core/ports/api-key.ts';
+import type { FoundKey } from '../../core/ports/key-store.ts';
 import { defined } from '../../lib/defined.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';

@@ -11,7 +11,7 @@ import type { AuditAction } from '../../core/model/audit-actions.ts';
 import type { Export, ExportSpec } from '../../core/model/export.ts';
 import { exportFormatSpec } from '../../core/model/export-registry.ts';
 import type { ExportId, JobId } from '../../core/model/ids.ts';
-import type { FoundKey } from '../../core/ports/api-key.ts';
+import type { FoundKey } from '../../core/ports/key-store.ts';
 import type { App } from '../server/app.ts';
 import { namesTag, rangeOf } from '../server/byte-ranges.ts';
 import { accountOf, apiKeyOf, originOf } from '../server/caller.ts';

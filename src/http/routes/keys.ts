@@ -14,7 +14,7 @@ import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.
 import { keySchema, keyView, newKeySchema } from '../../capabilities/views/account-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
-import type { ApiKey, KeyScope } from '../../core/ports/api-key.ts';
+import type { ApiKey, KeyScope } from '../../core/ports/key-store.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf, isCommandLine } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';

@@ -3,10 +3,9 @@ import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.
 import { jobLinks } from '../../capabilities/views/job-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { noticeOf } from '../../capabilities/webhooks/notice.ts';
-import { type EventCursor, parseEventCursor } from '../../core/model/event-types.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
-import type { StoredEvent } from '../../core/ports/event-store.ts';
+import { type EventCursor, parseEventCursor, type StoredEvent } from '../../core/ports/event-store.ts';
 import type { App } from '../server/app.ts';
 import { accountOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';

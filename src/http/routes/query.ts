@@ -12,7 +12,7 @@ import {
   sqlRequestSchema,
 } from '../../capabilities/query/sql/sql-request.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES } from '../../core/model/query-fields.ts';
-import { AGGREGATES, TIME_UNITS } from '../../core/model/query-plan.ts';
+import { AGGREGATES, TIME_UNITS } from '../../core/ports/query-store.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { clientGone } from '../server/client-gone.ts';

@@ -1,4 +1,4 @@
-import type { ByteRange } from '../../core/ports/files.ts';
+import type { ByteRange } from '../../core/ports/blobs.ts';
 
 /**
  * The part of a file that a `Range` header asks for. `whole`: there is no header, or one that a server may pass over, such

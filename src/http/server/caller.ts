@@ -4,7 +4,7 @@ import { allows } from '../../capabilities/accounts/scopes.ts';
 import type { ScheduleOwner } from '../../capabilities/schedules/schedules.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, KeyId } from '../../core/model/ids.ts';
-import type { FoundKey } from '../../core/ports/api-key.ts';
+import type { FoundKey } from '../../core/ports/key-store.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -2,7 +2,7 @@ import Fastify, { type LightMyRequestResponse } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createVault } from '../../capabilities/sessions/vault.ts';
 import type { AccountId } from '../../core/model/ids.ts';
-import type { FoundKey } from '../../core/ports/api-key.ts';
+import type { FoundKey } from '../../core/ports/key-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 import { newIdFor, secretBytesFor } from '../routes/idempotency.ts';

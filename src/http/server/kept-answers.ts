@@ -15,7 +15,7 @@ import type {
   AnswerStore,
   KeptAnswer,
 } from '../../core/ports/answer-store.ts';
-import type { KeyScope } from '../../core/ports/api-key.ts';
+import type { KeyScope } from '../../core/ports/key-store.ts';
 import type { App } from './app.ts';
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { PROOF_PATH, proofRecord, proofText } from '../../capabilities/owners/domain-proof.ts';
-import type { OwnerRequest } from '../../core/ports/owner-request-store.ts';
+import type { OwnerRequest } from '../../core/ports/site-owner-store.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { App } from '../server/app.ts';
 import { isOurs, sendFailure, toScrapifieError } from '../server/failures.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { deleteAccounts } from '../../../src/capabilities/retention/delete-accounts.ts';
-import { NO_LIMITS } from '../../../src/core/model/account.ts';
 import type { AccountId, HostKey, JobId, SessionId, WebhookId } from '../../../src/core/model/ids.ts';
 import { UNLIMITED_RETENTION } from '../../../src/core/model/retention.ts';
+import { NO_LIMITS } from '../../../src/core/ports/account-store.ts';
 import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
 import type { Claim } from '../contract.ts';
 import { newKey } from './accounts-contract.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
+import type { AccountId, KeyId } from '../../../src/core/model/ids.ts';
 import {
   type Account,
   type AccountLimits,
   type NewAccount,
   NO_LIMITS,
-} from '../../../src/core/model/account.ts';
-import type { AccountId, KeyId } from '../../../src/core/model/ids.ts';
+} from '../../../src/core/ports/account-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { newKey } from './accounts-contract.ts';
 import { T0 } from './fixtures.ts';

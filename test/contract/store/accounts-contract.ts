@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { AccountId, KeyId } from '../../../src/core/model/ids.ts';
-import type { NewKey } from '../../../src/core/ports/api-key.ts';
+import type { NewKey } from '../../../src/core/ports/key-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

@@ -1,7 +1,13 @@
 import { expect } from 'vitest';
 import { countConfirmation } from '../../../src/capabilities/webhooks/mail-addresses.ts';
-import { type AuditEntry, NO_HASH, verifyAudit } from '../../../src/core/model/audit-chain.ts';
-import { type AuditQuery, type AuditStore, eachAudit } from '../../../src/core/ports/audit-store.ts';
+import {
+  type AuditEntry,
+  type AuditQuery,
+  type AuditStore,
+  eachAudit,
+  NO_HASH,
+  verifyAudit,
+} from '../../../src/core/ports/audit-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import { dayOf } from '../../../src/core/model/credits.ts';
 import type { HostKey, JobId } from '../../../src/core/model/ids.ts';
 import type { Task } from '../../../src/core/model/task.ts';
-import type { Completion, HostLease } from '../../../src/core/ports/store.ts';
+import type { HostLease } from '../../../src/core/ports/host-store.ts';
+import type { Completion } from '../../../src/core/ports/ledger-store.ts';
 import type { Claim } from '../contract.ts';
 import { credits, entries, goTo, grant, limit } from './credits-contract.ts';
 import {

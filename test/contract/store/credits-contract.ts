@@ -4,7 +4,7 @@ import { CREDITS_EXHAUSTED } from '../../../src/core/model/credits.ts';
 import type { AccountId } from '../../../src/core/model/ids.ts';
 import type { Task } from '../../../src/core/model/task.ts';
 import type { CreditEntry, Credits } from '../../../src/core/ports/credit-store.ts';
-import type { LeaseRef } from '../../../src/core/ports/store.ts';
+import type { LeaseRef } from '../../../src/core/ports/host-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import {
   ATTEMPT,

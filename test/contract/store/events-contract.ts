@@ -1,7 +1,12 @@
 import { expect, vi } from 'vitest';
-import { compareCursors, type EventCursor } from '../../../src/core/model/event-types.ts';
 import type { AccountId, JobId } from '../../../src/core/model/ids.ts';
-import type { EventQuery, PagesEventData, StoredEvent } from '../../../src/core/ports/event-store.ts';
+import {
+  compareCursors,
+  type EventCursor,
+  type EventQuery,
+  type PagesEventData,
+  type StoredEvent,
+} from '../../../src/core/ports/event-store.ts';
 import type { ListPage } from '../../../src/core/ports/store.ts';
 import { afterKill, type Claim, type Opened } from '../contract.ts';
 import {

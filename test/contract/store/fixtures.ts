@@ -6,7 +6,8 @@ import type { Budgets, Job, JobCounters, JobOptions } from '../../../src/core/mo
 import type { JobKind } from '../../../src/core/model/job-kinds.ts';
 import type { NewPage } from '../../../src/core/model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../../../src/core/model/task.ts';
-import type { Completion, HostLease, HostState, LeaseRef, TaskEnd } from '../../../src/core/ports/store.ts';
+import type { HostLease, HostState, LeaseRef } from '../../../src/core/ports/host-store.ts';
+import type { Completion, TaskEnd } from '../../../src/core/ports/ledger-store.ts';
 import type { TimedStore, TimelessStore } from './timed-store.ts';
 
 export const T0 = Date.UTC(2026, 0, 1);

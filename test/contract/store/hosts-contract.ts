@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { HostKey } from '../../../src/core/model/ids.ts';
-import type { HostState } from '../../../src/core/ports/store.ts';
+import type { HostState } from '../../../src/core/ports/host-store.ts';
 import type { Claim } from '../contract.ts';
 import {
   ATTEMPT,

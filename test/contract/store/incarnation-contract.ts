@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { HostKey } from '../../../src/core/model/ids.ts';
-import type { HostLease } from '../../../src/core/ports/store.ts';
+import type { HostLease } from '../../../src/core/ports/host-store.ts';
 import type { Claim, Opened } from '../contract.ts';
 import {
   at,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { HostKey } from '../../../src/core/model/ids.ts';
 import type { Task } from '../../../src/core/model/task.ts';
-import type { HostLease } from '../../../src/core/ports/store.ts';
+import type { HostLease } from '../../../src/core/ports/host-store.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { NO_LIMITS } from '../../../src/core/model/account.ts';
 import type { AccountId, JobId } from '../../../src/core/model/ids.ts';
 import type { Job, JobOptions } from '../../../src/core/model/job.ts';
+import { NO_LIMITS } from '../../../src/core/ports/account-store.ts';
 import { LAKE_FILE_MS, type NewLakeFile } from '../../../src/core/ports/lake-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { OptOut } from '../../../src/core/ports/opt-out-store.ts';
+import type { OptOut } from '../../../src/core/ports/site-owner-store.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { NewOwnerRequest } from '../../../src/core/ports/owner-request-store.ts';
+import type { NewOwnerRequest } from '../../../src/core/ports/site-owner-store.ts';
 import type { Claim } from '../contract.ts';
 import { T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

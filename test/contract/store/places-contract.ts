@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { NO_LIMITS as UNLIMITED } from '../../../src/core/model/account.ts';
 import type { AccountId, HostKey } from '../../../src/core/model/ids.ts';
+import { NO_LIMITS as UNLIMITED } from '../../../src/core/ports/account-store.ts';
 import type { Claim } from '../contract.ts';
 import { claim, createJob, done, HOST_STATE, own, T0, urlsOn } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

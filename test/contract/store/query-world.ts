@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { evaluate, type SourceRow } from '../../../src/capabilities/query/evaluate.ts';
 import { parseQuery, type QueryRequest } from '../../../src/capabilities/query/parse-query.ts';
 import { rowsOfPage } from '../../../src/capabilities/query/source-rows.ts';
-import type { EventCursor } from '../../../src/core/model/event-types.ts';
 import type { AccountId, ContentHash, JobId, SnapshotId, UrlKey } from '../../../src/core/model/ids.ts';
 import type { NewPage, PageRecord } from '../../../src/core/model/page.ts';
 import { packRecord } from '../../../src/core/model/page-record.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES, type QuerySource } from '../../../src/core/model/query-fields.ts';
-import { TIME_UNITS } from '../../../src/core/model/query-plan.ts';
+import type { EventCursor } from '../../../src/core/ports/event-store.ts';
+import { TIME_UNITS } from '../../../src/core/ports/query-store.ts';
 import { at, completion, createJob, DONE, FAILED, newPage, newTask, OPTIONS, T0, take } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 

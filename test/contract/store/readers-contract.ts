@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { ReaderName } from '../../../src/core/model/derived.ts';
-import type { EventCursor } from '../../../src/core/model/event-types.ts';
 import type { JobId } from '../../../src/core/model/ids.ts';
 import type { Job, JobOptions } from '../../../src/core/model/job.ts';
-import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
+import type { EventCursor, StoredEvent } from '../../../src/core/ports/event-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';
 import { at, createJob, done, newTask, OPTIONS, T0, take } from './fixtures.ts';

@@ -1,7 +1,11 @@
 import { expect } from 'vitest';
 import type { AccountId, JobId, RunId, ScheduleId } from '../../../src/core/model/ids.ts';
-import type { ScheduleRun } from '../../../src/core/model/schedule.ts';
-import { MOST_RUNS_KEPT, type NewSchedule, type TickRecord } from '../../../src/core/ports/schedule-store.ts';
+import {
+  MOST_RUNS_KEPT,
+  type NewSchedule,
+  type ScheduleRun,
+  type TickRecord,
+} from '../../../src/core/ports/schedule-store.ts';
 import type { Store } from '../../../src/core/ports/store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { NO_LIMITS as NO_ACCOUNT_LIMITS } from '../../../src/core/model/account.ts';
 import type { AccountId, JobId } from '../../../src/core/model/ids.ts';
 import type { JobOptions } from '../../../src/core/model/job.ts';
 import type { NewPage } from '../../../src/core/model/page.ts';
 import { packRecord } from '../../../src/core/model/page-record.ts';
+import { NO_LIMITS as NO_ACCOUNT_LIMITS } from '../../../src/core/ports/account-store.ts';
 import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
 import type { PageRef } from '../../../src/core/ports/search-store.ts';
 import type { Claim } from '../contract.ts';

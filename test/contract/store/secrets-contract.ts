@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { AccountId, JobId, SessionId } from '../../../src/core/model/ids.ts';
 import type { JobOptions } from '../../../src/core/model/job.ts';
-import type { SecretKind, SecretRecord } from '../../../src/core/ports/secret-store.ts';
+import type { SecretKind, SecretRecord } from '../../../src/core/ports/session-store.ts';
 import type { Claim } from '../contract.ts';
 import { OPTIONS, T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { AccountId, KeyId } from '../../../src/core/model/ids.ts';
-import { MOST_SIGN_INS, type NewSignIn } from '../../../src/core/ports/sign-in-store.ts';
+import { MOST_SIGN_INS, type NewSignIn } from '../../../src/core/ports/key-store.ts';
 import type { Claim } from '../contract.ts';
 import type { TimedStore } from './timed-store.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { JobId } from '../../../src/core/model/ids.ts';
-import type { SitePageQuery } from '../../../src/core/ports/site-store.ts';
+import type { SitePageQuery } from '../../../src/core/ports/job-pages-store.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventCursor } from '../../../src/core/model/event-types.ts';
 import type {
   AccountId,
   ContentHash,
@@ -10,8 +9,7 @@ import type {
   UrlKey,
 } from '../../../src/core/model/ids.ts';
 import type { NewPage } from '../../../src/core/model/page.ts';
-import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
-import type { ReaderRange } from '../../../src/core/ports/reader-store.ts';
+import type { EventCursor, ReaderRange, StoredEvent } from '../../../src/core/ports/event-store.ts';
 import type { NewSighting, NewSnapshot } from '../../../src/core/ports/snapshot-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import type { JobSeq } from '../../../src/core/model/ids.ts';
 import type { Task } from '../../../src/core/model/task.ts';
-import type { Completion, HostLease } from '../../../src/core/ports/store.ts';
+import type { HostLease } from '../../../src/core/ports/host-store.ts';
+import type { Completion } from '../../../src/core/ports/ledger-store.ts';
 import {
   claim,
   completion,

@@ -2,15 +2,9 @@ import type { HostId, HostKey, JobId, JobSeq, TaskId } from '../../../src/core/m
 import type { Budgets, Job, NewJob, Pace } from '../../../src/core/model/job.ts';
 import type { NewTask, Task } from '../../../src/core/model/task.ts';
 import type { Turns } from '../../../src/core/model/turns.ts';
-import type {
-  Completion,
-  HostLease,
-  HostOffer,
-  HostState,
-  LeaseRef,
-  Receipt,
-  Store,
-} from '../../../src/core/ports/store.ts';
+import type { HostLease, HostOffer, HostState, LeaseRef } from '../../../src/core/ports/host-store.ts';
+import type { Completion, Receipt } from '../../../src/core/ports/ledger-store.ts';
+import type { Store } from '../../../src/core/ports/store.ts';
 
 /**
  * A store on a clock that the test sets: calls of methods that go by the time name the moment at which they are made,

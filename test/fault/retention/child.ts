@@ -4,9 +4,9 @@ import { sweepBlobs } from '../../../src/capabilities/jobs/maintenance/blob-swee
 import { applyRetention, purgeAll } from '../../../src/capabilities/retention/apply-retention.ts';
 import { deleteAccounts } from '../../../src/capabilities/retention/delete-accounts.ts';
 import { isScrapifieError } from '../../../src/core/errors/scrapifie-error.ts';
-import { NO_LIMITS } from '../../../src/core/model/account.ts';
 import type { AccountId } from '../../../src/core/model/ids.ts';
 import { PAGE_PARTS, type RetentionLimits, UNLIMITED_RETENTION } from '../../../src/core/model/retention.ts';
+import { NO_LIMITS } from '../../../src/core/ports/account-store.ts';
 import { openStorage } from '../../../src/wiring/storage.ts';
 import { randomFrom } from '../../site/random.ts';
 import { storagePlaceOf, storeJob } from './random-pages.ts';

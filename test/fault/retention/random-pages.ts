@@ -7,7 +7,8 @@ import type { NewPage, PageRecord } from '../../../src/core/model/page.ts';
 import { packRecord } from '../../../src/core/model/page-record.ts';
 import type { Task } from '../../../src/core/model/task.ts';
 import type { Blob } from '../../../src/core/ports/blobs.ts';
-import type { Completion, LeaseRef } from '../../../src/core/ports/store.ts';
+import type { LeaseRef } from '../../../src/core/ports/host-store.ts';
+import type { Completion } from '../../../src/core/ports/ledger-store.ts';
 import type { Storage } from '../../../src/wiring/storage.ts';
 
 export type Random = () => number;

@@ -5,7 +5,7 @@ import type { Job } from '../../../core/model/job.ts';
 import { traitsOfKind } from '../../../core/model/job-kinds.ts';
 import type { PageLink } from '../../../core/model/page.ts';
 import type { Blobs } from '../../../core/ports/blobs.ts';
-import type { JobStore } from '../../../core/ports/store.ts';
+import type { JobStore } from '../../../core/ports/job-store.ts';
 import { diffRulesSchema } from '../../../extract/diff/diff-rules.ts';
 import { createSorter } from '../../../lib/external-sorter.ts';
 import { type ComparisonDeps, createComparisons } from '../../compare/comparisons.ts';

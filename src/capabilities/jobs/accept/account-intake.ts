@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import type { AccountLimits } from '../../../core/model/account.ts';
 import type { AccountId } from '../../../core/model/ids.ts';
+import type { AccountLimits } from '../../../core/ports/account-store.ts';
 import type { Bus } from '../../../core/ports/bus.ts';
 import type { Store } from '../../../core/ports/store.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';

@@ -1,12 +1,12 @@
 import { readPrices } from '../../../core/config/prices.ts';
 import type { Settings } from '../../../core/config/settings.ts';
 import type { EngineName } from '../../../core/model/attempt.ts';
+import { dearestPrice, type PriceTable, priceTable } from '../../../core/model/credits.ts';
 import type { HostKey } from '../../../core/model/ids.ts';
 import type { JobOptions } from '../../../core/model/job.ts';
 import type { HostPolicy } from '../../../core/model/policy.ts';
-import { dearestPrice, type PriceTable, priceTable } from '../../../core/model/prices.ts';
 import { PROXY_TIERS, type ProxyTier } from '../../../core/model/proxy.ts';
-import type { HostState } from '../../../core/ports/store.ts';
+import type { HostState } from '../../../core/ports/host-store.ts';
 import type { Policies } from '../../../crawl/policy/policies.ts';
 import { admissionMs } from '../../../crawl/politeness/gate.ts';
 import { newHostState } from '../../../crawl/politeness/host-state.ts';

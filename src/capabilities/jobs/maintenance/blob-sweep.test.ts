@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ContentHash } from '../../../core/model/ids.ts';
 import { type Blob, LEAST_GRACE_MS, PUT_TO_COMMIT_MS } from '../../../core/ports/blobs.ts';
-import type { ReferenceStore } from '../../../core/ports/reference-store.ts';
+import type { ReferenceStore } from '../../../core/ports/retention-store.ts';
 import { createBlobsFs } from '../../../drivers/blobs-fs/blobs-fs.ts';
 import {
   type BlobSweepOptions,

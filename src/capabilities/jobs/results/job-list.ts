@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AccountId, JobId } from '../../../core/model/ids.ts';
 import type { Job } from '../../../core/model/job.ts';
-import type { JobQuery, JobStore, ListPage } from '../../../core/ports/store.ts';
+import type { JobQuery, JobStore } from '../../../core/ports/job-store.ts';
+import type { ListPage } from '../../../core/ports/store.ts';
 import { parseStoredSeed } from '../../../crawl/frontier/canonical.ts';
 
 export interface JobListQuery extends JobQuery {

@@ -3,7 +3,7 @@ import type { Job } from '../../../core/model/job.ts';
 import type { PageLink } from '../../../core/model/page.ts';
 import { isReasonOf } from '../../../core/model/reasons.ts';
 import type { LedgerEntry } from '../../../core/model/task.ts';
-import type { JobStore } from '../../../core/ports/store.ts';
+import type { JobStore } from '../../../core/ports/job-store.ts';
 import { createCanonicalizer, parseStoredSeed } from '../../../crawl/frontier/canonical.ts';
 import { compileScope } from '../../../crawl/frontier/scope.ts';
 import { isLoggedIn } from '../../../crawl/frontier/traps.ts';

@@ -3,7 +3,7 @@ import { OPTIONS } from '../../../../test/contract/store/fixtures.ts';
 import type { HostKey, JobId, TaskId } from '../../../core/model/ids.ts';
 import type { Job } from '../../../core/model/job.ts';
 import type { LedgerEntry } from '../../../core/model/task.ts';
-import type { HostState } from '../../../core/ports/store.ts';
+import type { HostState } from '../../../core/ports/host-store.ts';
 import { newHostState } from '../../../crawl/politeness/host-state.ts';
 import { type WhyFacts, whySentences } from './why.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HostKey, JobId } from '../../../core/model/ids.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
-import type { TaskWait } from '../../../core/ports/task-wait.ts';
+import type { TaskWait } from '../../../core/ports/job-store.ts';
 import { hopelessError, hopelessWait, waitingFor } from './waiting.ts';
 
 const NOW = Date.parse('2026-03-01T13:05:00Z');

@@ -3,7 +3,8 @@ import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../../core/model/ids.ts';
 import { fillWords } from '../../../core/model/reason-spec.ts';
 import { codeOfReason, readReason, reasonSpec } from '../../../core/model/reasons.ts';
-import type { HostHold, TaskWait } from '../../../core/ports/task-wait.ts';
+import type { HostHold } from '../../../core/ports/host-store.ts';
+import type { TaskWait } from '../../../core/ports/job-store.ts';
 
 /** What open URLs of a job wait for. */
 export interface Waiting {

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AccountId, JobId } from '../../../core/model/ids.ts';
 import { packRecord } from '../../../core/model/page-record.ts';
-import type { StoredEvent } from '../../../core/ports/event-store.ts';
-import type { ReaderRange } from '../../../core/ports/reader-store.ts';
+import type { ReaderRange, StoredEvent } from '../../../core/ports/event-store.ts';
 import { createSearchReader } from './search-reader.ts';
 
 const accountId = 'one' as AccountId;

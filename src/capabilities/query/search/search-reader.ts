@@ -1,8 +1,6 @@
 import type { JobId } from '../../../core/model/ids.ts';
-import type { PagesEventData, StoredEvent } from '../../../core/ports/event-store.ts';
-import type { ReaderRange } from '../../../core/ports/reader-store.ts';
-import type { SearchIndex } from '../../../core/ports/search-index.ts';
-import type { SearchPlace, SearchStore } from '../../../core/ports/search-store.ts';
+import type { PagesEventData, ReaderRange, StoredEvent } from '../../../core/ports/event-store.ts';
+import type { SearchIndex, SearchPlace, SearchStore } from '../../../core/ports/search-store.ts';
 import type { Store } from '../../../core/ports/store.ts';
 import { firstEvents } from '../../readers/event-reader.ts';
 

@@ -3,8 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobId } from '../../../core/model/ids.ts';
 import { parseSearch, SearchProblem, type SearchQuery } from '../../../core/model/search-query.ts';
 import type { QueryScope } from '../../../core/ports/query-store.ts';
-import { type IndexHit, MOST_RANKED, type Search } from '../../../core/ports/search-index.ts';
-import type { FoundPage, SearchStore } from '../../../core/ports/search-store.ts';
+import {
+  type FoundPage,
+  type IndexHit,
+  MOST_RANKED,
+  type Search,
+  type SearchStore,
+} from '../../../core/ports/search-store.ts';
 import { invalidRequest } from '../../jobs/request/invalid-request.ts';
 import { type MarkedText, markedText, snippetOf } from './snippet.ts';
 

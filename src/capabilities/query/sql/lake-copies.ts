@@ -3,8 +3,7 @@ import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { dirname, join, relative } from 'node:path';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../../core/config/private-files.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import type { LakeFiles } from '../../../core/ports/lake-files.ts';
-import type { LakeFile } from '../../../core/ports/lake-store.ts';
+import type { LakeFile, LakeFiles } from '../../../core/ports/lake-store.ts';
 
 /** Files of a lake in an object store, copied to this machine for queries. Files of the lake never change. */
 export interface LakeCopies {

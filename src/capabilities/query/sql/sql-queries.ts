@@ -1,8 +1,8 @@
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { AccountId } from '../../../core/model/ids.ts';
-import type { LakeFiles } from '../../../core/ports/lake-files.ts';
 import {
   LAKE_TABLES,
+  type LakeFiles,
   type LakeRule,
   type LakeStore,
   type LakeTable,

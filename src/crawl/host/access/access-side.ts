@@ -1,7 +1,6 @@
-import type { HostMemory } from '../../../core/model/host-memory.ts';
 import type { HostKey } from '../../../core/model/ids.ts';
 import type { HostPolicy } from '../../../core/model/policy.ts';
-import type { HostState } from '../../../core/ports/store.ts';
+import type { HostMemory, HostState } from '../../../core/ports/host-store.ts';
 import { CLOSED_BREAKER, onCall } from '../../politeness/breaker.ts';
 import { type GateDecision, type GateInput, gate } from '../../politeness/gate.ts';
 import { noteAbandoned } from '../../politeness/host-state.ts';

@@ -1,10 +1,8 @@
 import { guarded } from '../../../core/errors/guarded.ts';
-import type { HostMemory } from '../../../core/model/host-memory.ts';
 import type { HostKey } from '../../../core/model/ids.ts';
 import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
 import type { Metrics } from '../../../core/observe/metrics.ts';
-import type { HostLease, HostState } from '../../../core/ports/store.ts';
-import type { HostHold } from '../../../core/ports/task-wait.ts';
+import type { HostHold, HostLease, HostMemory, HostState } from '../../../core/ports/host-store.ts';
 import type { Policies } from '../../policy/policies.ts';
 import { probeAt } from '../../politeness/breaker.ts';
 import { admissionMs, type GateDecision, type GateInput } from '../../politeness/gate.ts';

@@ -1,8 +1,7 @@
-import type { HostMemory } from '../../../core/model/host-memory.ts';
 import type { HostKey, JobId } from '../../../core/model/ids.ts';
 import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
-import type { HostState, TaskEnd } from '../../../core/ports/store.ts';
-import type { HostHold } from '../../../core/ports/task-wait.ts';
+import type { HostHold, HostMemory, HostState } from '../../../core/ports/host-store.ts';
+import type { TaskEnd } from '../../../core/ports/ledger-store.ts';
 import { isHostFault, isOwnFault } from '../../plan/outcome.ts';
 import { probeAt } from '../../politeness/breaker.ts';
 import { type GateDecision, UNLIMITED_SLOWED_PER_SECOND } from '../../politeness/gate.ts';

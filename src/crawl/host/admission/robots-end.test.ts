@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobKind } from '../../../core/model/job-kinds.ts';
 import type { Task } from '../../../core/model/task.ts';
-import type { RobotsEntry } from '../../../core/ports/robots-entry.ts';
+import type { RobotsEntry } from '../../../core/ports/host-store.ts';
 import { createRobotsCache, type Robots } from '../../robots/robots-cache.ts';
 import { jobOf, runningOf, T0, taskOf } from '../process/claimed-task.fixture.ts';
 import { noRouteEnd, proxyRouteEnd, robotsEnd, siteEnd } from './task-admission.ts';

@@ -6,7 +6,7 @@ import type { Job } from '../../../core/model/job.ts';
 import { traitsOfKind } from '../../../core/model/job-kinds.ts';
 import type { NewTask, Task } from '../../../core/model/task.ts';
 import type { Metrics } from '../../../core/observe/metrics.ts';
-import type { Completion, TaskEnd } from '../../../core/ports/store.ts';
+import type { Completion, TaskEnd } from '../../../core/ports/ledger-store.ts';
 import { pageOptionsFor } from '../../frontier/routes.ts';
 import { MAX_URL_STEPS } from '../../frontier/scope.ts';
 import type { Policies } from '../../policy/policies.ts';

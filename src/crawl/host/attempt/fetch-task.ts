@@ -2,8 +2,9 @@ import { isScrapifieError, ScrapifieError } from '../../../core/errors/scrapifie
 import type { HostKey } from '../../../core/model/ids.ts';
 import { traitsOfKind } from '../../../core/model/job-kinds.ts';
 import type { NewTask, Task } from '../../../core/model/task.ts';
-import type { LeaseRef, LedgerStore, TaskEnd } from '../../../core/ports/store.ts';
-import type { StoredPage } from '../../../core/ports/stored-page.ts';
+import type { LeaseRef } from '../../../core/ports/host-store.ts';
+import type { StoredPage } from '../../../core/ports/job-store.ts';
+import type { LedgerStore, TaskEnd } from '../../../core/ports/ledger-store.ts';
 import type { HeldBytes } from '../../../fetch/byte-budget.ts';
 import { type Engine, type FetchRequest, type FetchResponse, heldBytesOf } from '../../../fetch/engine.ts';
 import { isPortable } from '../../../fetch/http/request-headers.ts';

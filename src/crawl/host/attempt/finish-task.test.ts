@@ -7,7 +7,7 @@ import type { HostKey } from '../../../core/model/ids.ts';
 import { unpackRecord } from '../../../core/model/page-record.ts';
 import type { RenderExtra } from '../../../core/model/render.ts';
 import type { Task } from '../../../core/model/task.ts';
-import type { LeaseRef } from '../../../core/ports/store.ts';
+import type { LeaseRef } from '../../../core/ports/host-store.ts';
 import type { FetchResponse } from '../../../fetch/engine.ts';
 import { compileRules, readSitemapTask } from '../../read/find-tasks.ts';
 import type { PageReader } from '../../read/page-reading.ts';

@@ -1,7 +1,8 @@
 import { isScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { HostKey } from '../../../core/model/ids.ts';
 import { mustRunAlone, type Task } from '../../../core/model/task.ts';
-import type { LeaseRef, Store } from '../../../core/ports/store.ts';
+import type { LeaseRef } from '../../../core/ports/host-store.ts';
+import type { Store } from '../../../core/ports/store.ts';
 import { pageOptionsFor } from '../../frontier/routes.ts';
 import type { LadderStep } from '../../plan/ladder/ladder.ts';
 import { isRefusedByHost } from '../../plan/outcome.ts';

@@ -4,8 +4,8 @@ import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { EngineName } from '../../../core/model/attempt.ts';
 import { traitsOf } from '../../../core/model/engine-traits.ts';
 import type { PageOptions, ProxyOptions } from '../../../core/model/job.ts';
-import type { PlanReason } from '../../../core/model/plan-reasons.ts';
 import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
+import type { PlanReason } from '../../../core/model/reasons.ts';
 import type { Task } from '../../../core/model/task.ts';
 import { pageOptionsFor } from '../../frontier/routes.ts';
 import {

@@ -6,7 +6,6 @@ import {
   requireCredentialAccess,
 } from '../../../capabilities/sessions/credential.ts';
 import { isScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import type { AuditEntry } from '../../../core/model/audit-chain.ts';
 import { runsScripts, traitsOf } from '../../../core/model/engine-traits.ts';
 import type { Identity } from '../../../core/model/identity.ts';
 import type { HostKey } from '../../../core/model/ids.ts';
@@ -14,8 +13,8 @@ import type { JobOptions, PageOptions } from '../../../core/model/job.ts';
 import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
 import type { HumanManner, RenderScroll, RenderWish } from '../../../core/model/render.ts';
 import type { Task } from '../../../core/model/task.ts';
-import type { AuditStore } from '../../../core/ports/audit-store.ts';
-import type { TaskEnd } from '../../../core/ports/store.ts';
+import type { AuditEntry, AuditStore } from '../../../core/ports/audit-store.ts';
+import type { TaskEnd } from '../../../core/ports/ledger-store.ts';
 import { pageOptionsFor } from '../../frontier/routes.ts';
 import { noteProbe } from '../../plan/ladder/host-memory.ts';
 import { hasLostBrowser } from '../../plan/outcome.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../../core/model/audit-chain.ts';
 import type { HostKey } from '../../../core/model/ids.ts';
+import type { AuditEntry } from '../../../core/ports/audit-store.ts';
 import { createUseAudit } from './prepare-attempt.ts';
 
 type UseAudit = ReturnType<typeof createUseAudit>;

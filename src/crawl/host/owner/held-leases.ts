@@ -1,6 +1,6 @@
 import type { HostId, HostKey } from '../../../core/model/ids.ts';
 import { type Logger, levelOfError } from '../../../core/observe/logger.ts';
-import type { HostLease, HostState, HostStore } from '../../../core/ports/store.ts';
+import type { HostLease, HostState, HostStore } from '../../../core/ports/host-store.ts';
 import type { SteadyClock } from '../../../lib/steady-clock.ts';
 import type { Slice } from './slice.ts';
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { JobSeq } from '../../../core/model/ids.ts';
-import type { HostStore, Store } from '../../../core/ports/store.ts';
+import type { HostStore } from '../../../core/ports/host-store.ts';
+import type { Store } from '../../../core/ports/store.ts';
 import { CLOSED_BREAKER, recordFailure } from '../../politeness/breaker.ts';
 import {
   addJob,

@@ -11,7 +11,7 @@ import {
   turnsAfter,
 } from '../../../core/model/turns.ts';
 import { type Logger, levelOfError } from '../../../core/observe/logger.ts';
-import type { BreakerState, HostLease, HostStore } from '../../../core/ports/store.ts';
+import type { BreakerState, HostLease, HostStore } from '../../../core/ports/host-store.ts';
 import { probeRank } from '../../politeness/breaker.ts';
 import type { Quarantine } from '../process/quarantine.ts';
 import type { ClaimedTask, RunningJob, RunningJobs } from '../process/running-job.ts';

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMetrics } from '../../../core/observe/metrics.ts';
-import type { HostState, Store } from '../../../core/ports/store.ts';
+import type { HostState } from '../../../core/ports/host-store.ts';
+import type { Store } from '../../../core/ports/store.ts';
 import { serve, testEngine } from '../../../fetch/http/loopback.fixture.ts';
 import { createKnownUrls } from '../../frontier/known-urls.ts';
 import { createLedger } from '../../ledger/ledger.ts';

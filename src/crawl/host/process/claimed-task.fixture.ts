@@ -5,7 +5,8 @@ import type { Job, JobOptions, PageOptions, Scope } from '../../../core/model/jo
 import type { JobKind } from '../../../core/model/job-kinds.ts';
 import type { NewTask, Task } from '../../../core/model/task.ts';
 import { createLogger, type Logger } from '../../../core/observe/logger.ts';
-import type { HostLease, Store } from '../../../core/ports/store.ts';
+import type { HostLease } from '../../../core/ports/host-store.ts';
+import type { Store } from '../../../core/ports/store.ts';
 import { createSqliteStore } from '../../../drivers/store-sqlite/sqlite-store.ts';
 import { createCanonicalizer } from '../../frontier/canonical.ts';
 import { createRunningJobs, type RunningJob } from './running-job.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Attempt } from '../../../core/model/attempt.ts';
 import type { HostKey } from '../../../core/model/ids.ts';
 import type { Job } from '../../../core/model/job.ts';
-import type { TaskEnd } from '../../../core/ports/store.ts';
+import type { TaskEnd } from '../../../core/ports/ledger-store.ts';
 import { createLoginWalls, LOGIN_REQUIRED_END, loginWallLimit } from './login-walls.ts';
 
 const [A, B] = ['a.example', 'b.example'] as HostKey[];

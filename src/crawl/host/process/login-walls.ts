@@ -4,7 +4,7 @@ import type { Job } from '../../../core/model/job.ts';
 import { traitsOfKind } from '../../../core/model/job-kinds.ts';
 import type { Task } from '../../../core/model/task.ts';
 import type { StopReason } from '../../../core/model/task-reasons.ts';
-import type { TaskEnd } from '../../../core/ports/store.ts';
+import type { TaskEnd } from '../../../core/ports/ledger-store.ts';
 import { isLoginUrl } from '../../../fetch/classify/page-phrases.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 

@@ -5,7 +5,8 @@ import { isScrapifieError, type ScrapifieError } from '../../../core/errors/scra
 import type { HostKey, JobId } from '../../../core/model/ids.ts';
 import type { Job } from '../../../core/model/job.ts';
 import type { Task } from '../../../core/model/task.ts';
-import type { HostState, JobStore } from '../../../core/ports/store.ts';
+import type { HostState } from '../../../core/ports/host-store.ts';
+import type { JobStore } from '../../../core/ports/job-store.ts';
 import type { CookieJar } from '../../../fetch/cookies/cookie-jar.ts';
 import { createCookieJar } from '../../../fetch/cookies/cookie-jar.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { ContentHash, JobId, UrlKey } from '../../../core/model/ids.ts';
 import type { PageOptions } from '../../../core/model/job.ts';
-import type { RecentPageQuery, StoredPage } from '../../../core/ports/stored-page.ts';
+import type { RecentPageQuery, StoredPage } from '../../../core/ports/job-store.ts';
 import { type JobChanges, runningOf, T0 } from './claimed-task.fixture.ts';
 import { createStoredPages } from './stored-pages.ts';
 

@@ -5,7 +5,7 @@ import type { ContentHash, JobId, UrlKey } from '../../../core/model/ids.ts';
 import type { PageOptions } from '../../../core/model/job.ts';
 import type { Task } from '../../../core/model/task.ts';
 import type { Blobs } from '../../../core/ports/blobs.ts';
-import type { StoredPage, StoredPageStore } from '../../../core/ports/stored-page.ts';
+import type { StoredPage, StoredPageStore } from '../../../core/ports/job-store.ts';
 import type { FetchResponse } from '../../../fetch/engine.ts';
 import type { RunningJob } from './running-job.ts';
 

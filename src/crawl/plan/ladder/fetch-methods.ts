@@ -4,11 +4,10 @@ import { traitsOf } from '../../../core/model/engine-traits.ts';
 import type { IdentityKind } from '../../../core/model/identity.ts';
 import type { KeptOptions, PlainRenderOption } from '../../../core/model/page-option.ts';
 import { PLAIN_RENDER_OPTIONS } from '../../../core/model/plain-options.ts';
-import { PLAN_REASONS, type PlanReason } from '../../../core/model/plan-reasons.ts';
 import type { Consent, HostPolicy } from '../../../core/model/policy.ts';
 import { PROXY_TIERS, type ProxyTier } from '../../../core/model/proxy.ts';
 import { fillWords, type ReasonSpec, reasonWords } from '../../../core/model/reason-spec.ts';
-import { readReason } from '../../../core/model/reasons.ts';
+import { PLAN_REASONS, type PlanReason, readReason } from '../../../core/model/reasons.ts';
 import type { RenderWish } from '../../../core/model/render.ts';
 
 /** How a page is requested: by which engine, through which tier of proxies, under which identity. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { HostMemory } from '../../../core/model/host-memory.ts';
+import type { HostMemory } from '../../../core/ports/host-store.ts';
 import { chanceOf, isLikely, type Lesson, learn, NO_MEMORY, shapeOf } from './host-memory.ts';
 
 const NOW = 1_800_000_000_000;

@@ -1,6 +1,6 @@
 import type { PageYield } from '../../../core/model/attempt.ts';
 import { runsScripts } from '../../../core/model/engine-traits.ts';
-import type { HostMemory, OutcomeTally } from '../../../core/model/host-memory.ts';
+import type { HostMemory, OutcomeTally } from '../../../core/ports/host-store.ts';
 import { type AttemptEnd, evidenceOf, type MethodEvidence } from '../outcome.ts';
 import { costOf, type FetchMethod } from './fetch-methods.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EngineName, OutcomeKind } from '../../../core/model/attempt.ts';
-import type { HostMemory } from '../../../core/model/host-memory.ts';
 import type { Consent } from '../../../core/model/policy.ts';
+import type { HostMemory } from '../../../core/ports/host-store.ts';
 import {
   type Ability,
   costOf,

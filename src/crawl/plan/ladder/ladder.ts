@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../../core/errors/registry.ts';
 import type { Attempt } from '../../../core/model/attempt.ts';
 import { isDisguised } from '../../../core/model/engine-traits.ts';
-import type { HostMemory } from '../../../core/model/host-memory.ts';
 import type { IdentityKind } from '../../../core/model/identity.ts';
-import type { PlanReason } from '../../../core/model/plan-reasons.ts';
 import type { Consent } from '../../../core/model/policy.ts';
+import type { PlanReason } from '../../../core/model/reasons.ts';
+import type { HostMemory } from '../../../core/ports/host-store.ts';
 import { chargedAttempts, errorCodeOf, evidenceOf, type MethodEvidence, wasRedirect } from '../outcome.ts';
 import {
   type Ability,

@@ -1,4 +1,4 @@
--- The audit log as a hash chain; auditHash in src/core/model/audit-chain.ts defines the hashed text. audit_head has the
+-- The audit log as a hash chain; auditHash in src/core/ports/audit-store.ts defines the hashed text. audit_head has the
 -- last entry. Triggers refuse every change of an entry.
 
 CREATE TABLE audit_log (

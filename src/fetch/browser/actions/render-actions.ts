@@ -1,15 +1,16 @@
 import type { Locator, Page } from 'patchright-core';
-import { isFor, notFor } from '../../../core/model/credential-hosts.ts';
-import type {
-  ActionResult,
-  FillGuard,
-  HumanManner,
-  Picture,
-  RenderAction,
-  RenderScroll,
-  RenderWait,
-  ScreenshotOptions,
-  UploadedFile,
+import {
+  type ActionResult,
+  type FillGuard,
+  type HumanManner,
+  isFor,
+  notFor,
+  type Picture,
+  type RenderAction,
+  type RenderScroll,
+  type RenderWait,
+  type ScreenshotOptions,
+  type UploadedFile,
 } from '../../../core/model/render.ts';
 import { orAborted, settlesWithin } from '../../deadline.ts';
 import { plainMessage, stepFailed } from '../../render-errors.ts';

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../errors/registry.ts';
-import type { JobId, UrlKey } from '../model/ids.ts';
+import type { JobId, TaskId, UrlKey } from '../model/ids.ts';
 import type { Page } from '../model/page.ts';
 import type { FoundBy, TaskState } from '../model/task.ts';
+import type { ListPage } from './store.ts';
 
 /** The part of a store that gives the URLs of a job in an order that is the same in every job. */
 export interface SiteStore {
@@ -41,4 +42,25 @@ export interface SiteHash {
   readonly rule: string | null;
   /** Null when there is no page, or one with an error. */
   readonly textHash: string | null;
+}
+
+/** The part of a store that gives the pages of a job in an order of the reader's: first where they are, then those that are wanted next. */
+export interface PageKeyStore {
+  /** Where the pages of a job are, in the order they were stored. Cheap: records are not read. */
+  listPageKeys(query: PageKeyQuery): Promise<ListPage<PageKey>>;
+  /** The pages of these tasks, in no order. Those that are gone are missing. */
+  pagesOfTasks(jobId: JobId, taskIds: readonly TaskId[]): Promise<readonly Page[]>;
+}
+
+export interface PageKeyQuery {
+  readonly jobId: JobId;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface PageKey {
+  readonly taskId: TaskId;
+  readonly url: string;
+  /** Size of the body, which tells the export how much of a page it has to hold at once. */
+  readonly bytes: number;
 }

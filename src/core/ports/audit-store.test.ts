@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AuditEntry, type AuditRecord, auditHash, NO_HASH, verifyAudit } from './audit-chain.ts';
+import { type AuditEntry, type AuditRecord, auditHash, NO_HASH, verifyAudit } from './audit-store.ts';
 
 function chainOf(count: number): AuditRecord[] {
   const records: AuditRecord[] = [];
