@@ -137,10 +137,17 @@ interface WatchedPaths {
 /** Names at the beginning of paths that are kept for the API. */
 const OF_API = ['v1', 'v2', '.well-known'];
 
+interface WatchedRoute {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+
 /** Remembers which methods each path takes; a path that exists with another method is a 405. */
 function watchPaths(app: App): WatchedPaths {
   const names = new Set(OF_API);
-  const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  const routes = new Map<string, WatchedRoute>();
+  // A flood of requests for paths that do not exist looks at few of the hundreds of routes.
+  const byBeginning = new Map<string, WatchedRoute[]>();
   app.addHook('onRoute', ({ url, method }) => {
     // The answer to every browser's preflight is no path of its own.
     if (url === '*') return;
@@ -150,19 +157,29 @@ function watchPaths(app: App): WatchedPaths {
       const source = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z]+/g, '[^/]+');
       route = { pattern: new RegExp(`^${source.replaceAll('*', '.*')}$`), methods: new Set() };
       routes.set(url, route);
+      const beginning = /[:*]/.test(beginningOf(url)) ? ANY_BEGINNING : beginningOf(url);
+      byBeginning.set(beginning, [...(byBeginning.get(beginning) ?? []), route]);
     }
     for (const each of [method].flat()) route.methods.add(each);
   });
   return {
-    methodsOf: (path) => [
-      ...new Set(
-        [...routes.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : [])),
-      ),
-    ],
+    methodsOf(path) {
+      const methods = new Set<string>();
+      for (const beginning of [beginningOf(path), ANY_BEGINNING]) {
+        for (const route of byBeginning.get(beginning) ?? []) {
+          if (route.pattern.test(path)) for (const method of route.methods) methods.add(method);
+        }
+      }
+      return [...methods];
+    },
     isBelowRoute: (path) => names.has(firstNameOf(path)),
   };
 }
 
+/** Stands for the routes whose first two names are not all fixed; no path has it. */
+const ANY_BEGINNING = '*';
+/** The first two names of a path. */
+const beginningOf = (path: string): string => path.split('/', 3).join('/');
 const firstNameOf = (path: string): string => path.split('/', 2)[1] ?? '';
 
 /** Requests that are no HTTP at all never reach a route; they still get an envelope. */
