@@ -55,6 +55,21 @@ describe('a page at hand', () => {
   });
 });
 
+describe('pages that accounts send', () => {
+  it('cannot fill the places of other accounts', async () => {
+    const extraction = extractionWith(obedient());
+    const of = (accountId: string) => ({ ...given('wait'), accountId: accountId as AccountId });
+    const waiting = Array.from({ length: 128 }, () => extraction.read(of('flood'), wanted));
+    for (const each of waiting) each.catch(() => undefined);
+    await expect(extraction.read(of('flood'), wanted)).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+    const fate = await Promise.race([
+      extraction.read(of('small'), wanted).catch(({ code }) => code),
+      new Promise((resolve) => setImmediate(resolve, 'waits')),
+    ]);
+    expect(fate).toBe('waits');
+  });
+});
+
 describe('the pages of a job', () => {
   const COUNT = 60;
   let platform: Platform;

@@ -68,6 +68,8 @@ interface Asked {
 const PARALLEL = 8;
 const LISTED_TOGETHER = 50;
 const MOST_WAITING = 256;
+/** Pages that one account may have waiting: it cannot fill the places of all others. */
+const MOST_OF_ACCOUNT = MOST_WAITING / 2;
 /** Wishes whose rules the threads need not compile again. */
 const MOST_KNOWN = 32;
 
@@ -77,6 +79,8 @@ const NO_STORE = '' as Incarnation;
 
 export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
   const known = new Map<string, ReadRequest['job']>();
+  /** Pages that accounts have sent and that are not read yet. */
+  const given = new Map<AccountId | undefined, number>();
   let lastSeq = 0;
 
   /** A job of no store; only the threads know it, by its number. */
@@ -161,11 +165,20 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
   return {
     async read({ accountId, url, body, contentType }, wanted) {
       const finalUrl = parseSeed(url);
+      const others = given.get(accountId) ?? 0;
+      if (others >= MOST_OF_ACCOUNT && accountId !== undefined) {
+        throw new ScrapifieError('QUEUE_FULL', 'Too many pages of this account wait to be read.');
+      }
       if (reader.backlog >= MOST_WAITING) {
         throw new ScrapifieError('QUEUE_FULL', 'Too many pages wait to be read.');
       }
-      const given = { url: finalUrl, finalUrl, statusCode: OK, contentType, fetchedAt: now(), depth: 0 };
-      const { page } = await read({ job: jobFor(wanted), accountId }, given, body);
+      const asFetched = { url: finalUrl, finalUrl, statusCode: OK, contentType, fetchedAt: now(), depth: 0 };
+      given.set(accountId, others + 1);
+      const { page } = await read({ job: jobFor(wanted), accountId }, asFetched, body).finally(() => {
+        const left = (given.get(accountId) ?? 1) - 1;
+        if (left > 0) given.set(accountId, left);
+        else given.delete(accountId);
+      });
       return {
         ...rowFields({ ...page, statusCode: null }),
         ...recordFields(readRecord(page.record), wanted.formats),
