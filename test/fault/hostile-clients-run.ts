@@ -3,11 +3,13 @@ import { assault } from './hostile-clients/assault.ts';
 
 /**
  * Clients without a key that send half a head, half a body, too much, or read nothing, against a server of its own:
- * `node test/fault/hostile-clients-run.ts --connections 1000 [--hold-seconds 5] [--only WebSockets]`.
+ * `node test/fault/hostile-clients-run.ts --connections 1000 [--hold-seconds 5] [--only WebSockets] [--apart]`;
+ * with `--apart` the server has a core for itself.
  */
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
+    apart: { type: 'boolean', default: false },
     connections: { type: 'string', default: '1000' },
     'hold-seconds': { type: 'string', default: '5' },
     'send-seconds': { type: 'string', default: '10' },
@@ -20,6 +22,7 @@ const { stages, exit, leftOpen, stderr } = await assault({
   holdMs: Number(values['hold-seconds']) * 1_000,
   sendMs: Number(values['send-seconds']) * 1_000,
   only: values.only,
+  isApart: values.apart,
   say: (line) => void process.stdout.write(`${line}\n`),
 });
 const worstMs = Math.max(...stages.map(({ health }) => health.worstMs));

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,8 @@ export interface FuzzedServer {
   stderr(): string;
   residentBytes(): number;
   openFiles(): number;
+  /** Keeps all of its threads to these cores of the machine, written as `taskset` takes them. */
+  keepTo(cores: string): void;
   /** CPU time of its main thread, and the time for which that was ready to run and the machine had no core for it. */
   mainThread(): { readonly usedMs: number; readonly waitedMs: number };
   close(): Promise<void>;
@@ -79,6 +81,7 @@ export async function startFuzzedServer(): Promise<FuzzedServer> {
         return { usedMs: Math.round(Number(used) / 1e6), waitedMs: Math.round(Number(waited) / 1e6) };
       },
       openFiles: () => readdirSync(ofProcess('fd')).length,
+      keepTo: (cores) => void execFileSync('taskset', ['-acp', cores, String(child.pid)]),
       close,
     };
   } catch (error) {

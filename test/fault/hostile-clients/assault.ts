@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type FuzzedServer, startFuzzedServer } from '../api-fuzz/server.ts';
@@ -14,6 +16,11 @@ export interface AssaultOptions {
   /** How long they may take to send it. */
   readonly sendMs: number;
   readonly say: (line: string) => void;
+  /**
+   * The server has the first core of the machine for itself and the clients have the others, as when they are on other
+   * machines. Left out, they take the server's core from it.
+   */
+  readonly isApart?: boolean;
   /** Only the kind whose name has this in it; all when left out. */
   readonly only?: string;
 }
@@ -56,6 +63,10 @@ export async function assault(options: AssaultOptions): Promise<AssaultReport> {
     workerData: { port: server.port },
   });
   try {
+    if (options.isApart === true) {
+      server.keepTo('0');
+      execFileSync('taskset', ['-acp', `1-${availableParallelism() - 1}`, String(process.pid)]);
+    }
     await warmUp(server);
     const filesBefore = server.openFiles();
     const stages: Assaulted[] = [];
