@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
-import { deleteAccounts } from '../capabilities/retention/delete-accounts.ts';
+import { deleteAccounts } from '../capabilities/retention/apply-retention.ts';
 
 let platform: Platform;
 beforeAll(async () => {

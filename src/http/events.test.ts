@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
-import { parseEventStream, type StreamEvent } from '../capabilities/events/parse-stream.ts';
+import { parseEventStream, type StreamEvent } from '../capabilities/events/stream-frames.ts';
 import type { HostKey } from '../core/model/ids.ts';
 import { defined } from '../lib/defined.ts';
 

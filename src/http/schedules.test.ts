@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import { newKey, newSecret } from '../capabilities/accounts/api-key.ts';
-import { runSchedules } from '../capabilities/schedules/schedule-clock.ts';
+import { runSchedules } from '../capabilities/schedules/schedule-runs.ts';
 import { createVault } from '../capabilities/sessions/vault.ts';
 import type { AccountId, JobId, ScheduleId } from '../core/model/ids.ts';
 import type { KeyScope } from '../core/ports/key-store.ts';

@@ -3,7 +3,7 @@ import { keyOf } from '../../test/isolation/tenants.ts';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import { sweepBlobs } from '../capabilities/jobs/maintenance/blob-sweep.ts';
 import { applyRetention } from '../capabilities/retention/apply-retention.ts';
-import { limitsOfAccount } from '../capabilities/retention/installation-limits.ts';
+import { limitsOfAccount } from '../capabilities/retention/retention-admin.ts';
 import { DEFAULT_ACCOUNT } from '../core/model/ids.ts';
 import { UNLIMITED_RETENTION } from '../core/model/retention.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import { newKey, newSecret } from '../capabilities/accounts/api-key.ts';
 import { createVault } from '../capabilities/sessions/vault.ts';
-import { unpackWebhook } from '../capabilities/webhooks/webhook-data.ts';
+import { unpackWebhook } from '../capabilities/webhooks/webhook-secrets.ts';
 import type { AccountId, WebhookId } from '../core/model/ids.ts';
 import { NO_LIMITS } from '../core/ports/account-store.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createKnownPayloads } from '../capabilities/archive/known-payloads.ts';
+import { createKnownPayloads } from '../capabilities/archive/exchange-records.ts';
 import { createSorter } from './external-sorter.ts';
 
 it('values come in the order of their keys, and of one key in the order in which they came', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Content, isSame, loadContent } from '../capabilities/backup/backup-content.ts';
+import { type Content, contentOfStore, isSame, loadContent } from '../capabilities/backup/backup-content.ts';
 import { contentOfBackup, verifyBackup, writeBackup } from '../capabilities/backup/backup-file.ts';
 import type { BackupBegin, Figures } from '../capabilities/backup/backup-parts.ts';
 import type {
@@ -12,7 +12,6 @@ import type {
   Installation,
   VaultReport,
 } from '../capabilities/backup/installation.ts';
-import { contentOfStore } from '../capabilities/backup/store-content.ts';
 import { createVault } from '../capabilities/sessions/vault.ts';
 import { keyFileOf, readVaultKeys, replaceKeyFile, type VaultSettings } from '../core/config/vault-keys.ts';
 import type { ErrorCode } from '../core/errors/registry.ts';

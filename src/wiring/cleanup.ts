@@ -2,8 +2,12 @@ import { sweepExportFiles } from '../capabilities/exports/export-file.ts';
 import { type BlobSweepParts, sweepBlobs } from '../capabilities/jobs/maintenance/blob-sweep.ts';
 import type { MaintenanceDeps } from '../capabilities/jobs/maintenance/maintenance.ts';
 import { sweepIndex } from '../capabilities/query/search/search-reader.ts';
-import { applyRetention, purgeAll, type RetentionParts } from '../capabilities/retention/apply-retention.ts';
-import { deleteAccounts } from '../capabilities/retention/delete-accounts.ts';
+import {
+  applyRetention,
+  deleteAccounts,
+  purgeAll,
+  type RetentionParts,
+} from '../capabilities/retention/apply-retention.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { Files } from '../core/ports/blobs.ts';

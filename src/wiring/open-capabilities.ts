@@ -9,8 +9,7 @@ import { createMonitors, type MonitorsDeps } from '../capabilities/monitors/moni
 import { createQueries } from '../capabilities/query/queries.ts';
 import { createSearches } from '../capabilities/query/search/searches.ts';
 import type { SqlQueries } from '../capabilities/query/sql/sql-queries.ts';
-import { installationLimits } from '../capabilities/retention/installation-limits.ts';
-import { createRetentionAdmin } from '../capabilities/retention/retention-admin.ts';
+import { createRetentionAdmin, installationLimits } from '../capabilities/retention/retention-admin.ts';
 import { createSchedules } from '../capabilities/schedules/schedules.ts';
 import { createCredentials } from '../capabilities/sessions/credentials.ts';
 import { createSessions } from '../capabilities/sessions/sessions.ts';

@@ -3,7 +3,7 @@ import { commandLineKey } from '../capabilities/accounts/api-key.ts';
 import type { Exports } from '../capabilities/exports/exports.ts';
 import { type Jobs, jobsBeside, SILENT_BUS } from '../capabilities/jobs/jobs.ts';
 import type { SqlQueries } from '../capabilities/query/sql/sql-queries.ts';
-import { deleteAccounts } from '../capabilities/retention/delete-accounts.ts';
+import { deleteAccounts } from '../capabilities/retention/apply-retention.ts';
 import { openVaultLater } from '../capabilities/sessions/vault.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { readVaultKeys, withMadeKey } from '../core/config/vault-keys.ts';

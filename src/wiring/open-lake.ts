@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type FilePlace, filePlaceOf } from '../capabilities/backup/installation.ts';
-import { createLakeEncoder } from '../capabilities/lake/lake-encoder.ts';
+import { createLakeEncoder, type LakeParts } from '../capabilities/lake/lake-files.ts';
 import { createLakeKeeper, type LakeKeeper } from '../capabilities/lake/lake-keeper.ts';
-import type { LakeParts } from '../capabilities/lake/lake-parts.ts';
 import { createLakeReader, type LakeReader } from '../capabilities/lake/read-events.ts';
 import { createLakeCopies } from '../capabilities/query/sql/lake-copies.ts';
 import { createSqlQueries, type SqlQueries } from '../capabilities/query/sql/sql-queries.ts';

@@ -70,7 +70,7 @@ const partsOf = (
     monitors: {
       follows: 'snapshots',
       apply: lazily(async () => {
-        const { createMonitorReader } = await import('../capabilities/monitors/monitor-reader.ts');
+        const { createMonitorReader } = await import('../capabilities/monitors/evaluate-check.ts');
         const { createPageComparer } = await import('../capabilities/compare/page-comparer.ts');
         const comparer = createPageComparer(blobs, lane);
         return createMonitorReader({ store, comparer, lane: decideLane, metrics });

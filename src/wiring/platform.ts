@@ -13,9 +13,8 @@ import {
   eventsMsOf,
   installationLimits,
   limitsOfAccount,
-} from '../capabilities/retention/installation-limits.ts';
-import { createScheduleClock } from '../capabilities/schedules/schedule-clock.ts';
-import type { RunDeps } from '../capabilities/schedules/schedule-runs.ts';
+} from '../capabilities/retention/retention-admin.ts';
+import { createScheduleClock, type RunDeps } from '../capabilities/schedules/schedule-runs.ts';
 import type { Sessions } from '../capabilities/sessions/sessions.ts';
 import { openVault } from '../capabilities/sessions/vault.ts';
 import type { Webhooks } from '../capabilities/webhooks/webhooks.ts';

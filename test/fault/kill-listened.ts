@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRoleProcess, type RoleProcess } from '../../fleet/role-process.ts';
-import { parseEventStream, type StreamEvent } from '../../src/capabilities/events/parse-stream.ts';
+import { parseEventStream, type StreamEvent } from '../../src/capabilities/events/stream-frames.ts';
 import { environmentName } from '../../src/core/config/settings.ts';
 import { takeFleetPlace } from '../integration/fleet-place.ts';
 import { QUICK_POLICY } from '../integration/world.ts';

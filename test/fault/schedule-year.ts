@@ -1,6 +1,6 @@
 import { createJobs, type Jobs } from '../../src/capabilities/jobs/jobs.ts';
-import { runSchedules } from '../../src/capabilities/schedules/schedule-clock.ts';
 import { scheduleRequestSchema } from '../../src/capabilities/schedules/schedule-request.ts';
+import { runSchedules } from '../../src/capabilities/schedules/schedule-runs.ts';
 import { createSchedules } from '../../src/capabilities/schedules/schedules.ts';
 import { ticksByDefinition } from '../../src/capabilities/schedules/tick-definition.fixture.ts';
 import type { AccountId, ScheduleId } from '../../src/core/model/ids.ts';

@@ -5,9 +5,9 @@ import {
   collectReplaced,
   createLakeKeeper,
 } from '../../src/capabilities/lake/lake-keeper.ts';
+import { manifestPath } from '../../src/capabilities/lake/lake-layout.ts';
 import type { LakeRow } from '../../src/capabilities/lake/page-rows.ts';
 import { decodeParquet } from '../../src/capabilities/lake/parquet-file.ts';
-import { manifestPath } from '../../src/capabilities/lake/partition.ts';
 import { drainEvents, rebuildLake } from '../../src/capabilities/lake/rebuild.ts';
 import type { Job } from '../../src/core/model/job.ts';
 import type { LakeFile, LakeTable } from '../../src/core/ports/lake-store.ts';

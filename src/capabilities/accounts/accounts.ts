@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Plans } from '../../core/config/plans.ts';
+import { z } from 'zod';
+import { limitFields, PLAN_NAME, type Plans } from '../../core/config/plans.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../core/model/ids.ts';
@@ -85,7 +86,7 @@ export interface AccountAdminDeps {
   readonly deleteMarked?: (() => Promise<unknown>) | undefined;
 }
 
-export const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 export function createAccountAdmin({ store, bus, plans, now, deleteMarked }: AccountAdminDeps): AccountAdmin {
   async function record(
@@ -207,3 +208,27 @@ export async function applyPlans(store: Pick<AccountStore, 'applyPlan'>, plans: 
   for (const [name, limits] of Object.entries(plans)) changed += await store.applyPlan(name, limits);
   return changed;
 }
+
+export const limitsSchema = z.strictObject(limitFields);
+const nameField = z.string().trim().min(1).max(200);
+const planField = z.string().regex(PLAN_NAME, 'is not the name of a plan');
+export const newAccountSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(ACCOUNT_ID, 'must be 1 to 63 lower-case letters, digits, dashes and underscores')
+      .optional()
+      .describe('Left out: one is made.'),
+    name: nameField,
+    plan: planField.optional(),
+    limits: limitsSchema.partial().optional().describe('Limits left out are none.'),
+  })
+  .meta({ examples: [{ id: 'tenant-1', name: 'Tenant 1', limits: { requestsPerMinute: 600 } }] });
+
+export const accountChangeSchema = z
+  .strictObject({
+    name: nameField.optional(),
+    plan: planField.optional(),
+    limits: limitsSchema.partial().optional(),
+  })
+  .meta({ examples: [{ limits: { concurrentPages: 8, storedBytes: null } }] });

@@ -1,4 +1,6 @@
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
+import type { Job } from '../../core/model/job.ts';
 import type { ApiKey, KeyScope } from '../../core/ports/key-store.ts';
 
 /** What each scope is for, in the order in which scopes are shown. */
@@ -73,3 +75,18 @@ export function refusalOf(
 /** The names that OpenAPI shows: scopes of which one is needed, or the kind of access. */
 export const accessNames = (access: Access): readonly string[] =>
   typeof access === 'string' ? [access] : access;
+
+/** Pages of a job that could read stored credentials are for keys that may read them, too. */
+export function requireReadable(key: ApiKey, job: Pick<Job, 'options'>): void {
+  if (isReadable(key, job)) return;
+  throw new ScrapifieError(
+    'FORBIDDEN',
+    'The job may show what stored credentials give access to: this API key lacks the scope "credentials:read".',
+  );
+}
+
+/** Whether the key may see the pages of the job. */
+export function isReadable(key: ApiKey, { options }: Pick<Job, 'options'>): boolean {
+  const isPrivate = options.credentials === 'read' && options.page.session !== null;
+  return !isPrivate || allows(key.scopes, 'credentials:read');
+}

@@ -14,11 +14,10 @@ import {
   hasSecretCookies,
   requestOf,
 } from './exchange.ts';
-import { recordsOf } from './exchange-records.ts';
+import { createKnownPayloads, recordsOf } from './exchange-records.ts';
 import { type GrowingFile, openGrowingFile } from './growing-file.ts';
-import { createKnownPayloads } from './known-payloads.ts';
 import { findRecorded, type RecordingPlace, recordingNotes } from './recording-place.ts';
-import { infoRecord, type WrittenRecord, written } from './write-warc.ts';
+import { infoRecord, type WrittenRecord, written } from './write-archive.ts';
 
 /**
  * Records a crawl into WARC files while it goes on. The store is the truth: pages are written after their commit, each

@@ -5,7 +5,7 @@ import { checkedRecords } from '../../../test/archives/warc-check.ts';
 import type { Job } from '../../core/model/job.ts';
 import { exchangeLike } from './exchange.fixture.ts';
 import type { Exchange } from './exchange.ts';
-import { waczEntries } from './write-wacz.ts';
+import { waczEntries } from './write-archive.ts';
 
 const job = { id: 'job-1', options: { page: { obeyRobots: true } } } as unknown as Job;
 const AT = Date.UTC(2026, 0, 2);

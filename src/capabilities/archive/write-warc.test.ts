@@ -4,8 +4,8 @@ import { type CheckedRecord, checkedRecords } from '../../../test/archives/warc-
 import type { Job } from '../../core/model/job.ts';
 import { exchangeLike } from './exchange.fixture.ts';
 import type { Exchange } from './exchange.ts';
-import { createKnownPayloads } from './known-payloads.ts';
-import { infoRecord, written, writtenRecords } from './write-warc.ts';
+import { createKnownPayloads } from './exchange-records.ts';
+import { infoRecord, written, writtenRecords } from './write-archive.ts';
 
 const job = { id: 'job-1', options: { page: { obeyRobots: true } } } as unknown as Job;
 

@@ -2,7 +2,7 @@ import type { ContentHash } from '../../core/model/ids.ts';
 import { isBody } from '../../core/model/page-record.ts';
 import type { Blob, Blobs } from '../../core/ports/blobs.ts';
 import type { PortableRow, StoreSnapshot } from '../../core/ports/store-copy.ts';
-import { type Content, HashList } from './backup-content.ts';
+import { type Content, HashList, listReferences, readBodies } from './backup-content.ts';
 import {
   type BackupBegin,
   type BackupEnd,
@@ -12,7 +12,6 @@ import {
   PartWriter,
   readParts,
 } from './backup-parts.ts';
-import { listReferences, readBodies } from './store-content.ts';
 import { decodeRows, encodeRow, TableDigest, type TableFigures } from './table-digest.ts';
 
 interface BackupSource {

@@ -7,10 +7,9 @@ import type { JobStore } from '../../core/ports/job-store.ts';
 import { changedNames, type PageComparison, withoutBytes } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import { type Absence, absenceOfKnown, createAbsences } from './coverage.ts';
-import { type EarlierVersions, type KnownPage, knownPage } from './earlier-versions.ts';
 import { type MovedPages, orderOf } from './moved-pages.ts';
 import type { PageComparer } from './page-comparer.ts';
-import { isComparable, readPage } from './page-version.ts';
+import { type EarlierVersions, isComparable, type KnownPage, knownPage, readPage } from './page-version.ts';
 import type { MissingReason, SiteChange } from './site-change.ts';
 
 export type SiteCompareStore = SiteStore & Pick<JobStore, 'findTask'>;

@@ -5,12 +5,21 @@ import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { SiteCompareStore, SiteStep } from './compare-sites.ts';
 import { createDiffLane } from './diff-lane.ts';
-import { createEarlierVersions, type EarlierStore } from './earlier-versions.ts';
 import { findMovedPages, type MovedPages } from './moved-pages.ts';
-import { createPageComparer, type PageComparer } from './page-comparer.ts';
-import type { PageVersion, StoredBytes } from './page-version.ts';
+import {
+  createPageComparer,
+  type DiffMode,
+  diffVersions,
+  type PageComparer,
+  type VersionDiff,
+} from './page-comparer.ts';
+import {
+  createEarlierVersions,
+  type EarlierStore,
+  type PageVersion,
+  type StoredBytes,
+} from './page-version.ts';
 import { type ChangeCounts, type ChangeType, noCounts, type SiteChange } from './site-change.ts';
-import { type DiffMode, diffVersions, type VersionDiff } from './version-diff.ts';
 
 export interface ComparisonDeps {
   /** Snapshots in it tell which pages have changed back, and what they were before a crawl that failed. */

@@ -4,9 +4,8 @@ import type { ContentHash } from '../../core/model/ids.ts';
 import { DEFAULT_RULES, diffRulesSchema } from '../../extract/diff/diff-rules.ts';
 import { pngSize } from '../../extract/diff/picture-diff.ts';
 import { createDiffLane } from './diff-lane.ts';
-import { createPageComparer } from './page-comparer.ts';
+import { createPageComparer, diffVersions } from './page-comparer.ts';
 import type { PageVersion } from './page-version.ts';
-import { diffVersions } from './version-diff.ts';
 
 const stored = new Map<string, Uint8Array>();
 const read: string[] = [];

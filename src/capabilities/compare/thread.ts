@@ -5,7 +5,7 @@ import { diffDocuments } from '../../extract/diff/html-document.ts';
 import { diffJson } from '../../extract/diff/json-diff.ts';
 import { fingerprintOf, watchPage } from '../../extract/diff/watched-page.ts';
 import { answerCalls } from '../../lib/threads/answer-calls.ts';
-import type { DiffTasks } from './diff-messages.ts';
+import type { DiffTasks } from './diff-lane.ts';
 
 /** Compares in a thread of its own: what strangers wrote may take seconds and hundreds of megabytes. */
 const now = () => performance.now();

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventTail } from './event-tail.ts';
-import { endFrame, gapFrame } from './stream-frames.ts';
-import type { StreamPosition } from './stream-position.ts';
+import { endFrame, gapFrame, type StreamPosition } from './stream-frames.ts';
 import type { StreamSlice } from './stream-slice.ts';
 
 /** Where the bytes of a stream go: a connection, or the output of a command. */

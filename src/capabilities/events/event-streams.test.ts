@@ -13,7 +13,7 @@ import {
   type EventStreamsOptions,
   type StreamRequest,
 } from './event-streams.ts';
-import { parseEventStream } from './parse-stream.ts';
+import { parseEventStream } from './stream-frames.ts';
 
 const bus = createBusLocal({ onListenerError: () => undefined });
 const closers: (() => unknown)[] = [];

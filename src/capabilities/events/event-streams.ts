@@ -4,8 +4,7 @@ import type { Bus } from '../../core/ports/bus.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { type DropReason, EventListener, type EventSink } from './event-listener.ts';
 import { EventTail } from './event-tail.ts';
-import type { EventLinks } from './stream-frames.ts';
-import type { StreamPosition } from './stream-position.ts';
+import type { EventLinks, StreamPosition } from './stream-frames.ts';
 import type { StreamScope } from './stream-slice.ts';
 
 export interface StreamRequest extends StreamScope {

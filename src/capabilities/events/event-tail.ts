@@ -2,8 +2,7 @@ import type { JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { waitingFor } from '../jobs/waits/waiting.ts';
-import { isWanted, logFrames, progressFrame } from './stream-frames.ts';
-import { positionText, type StreamPosition } from './stream-position.ts';
+import { isWanted, logFrames, positionText, progressFrame, type StreamPosition } from './stream-frames.ts';
 import { readSlice, type SliceReaderDeps, type StreamScope, type StreamSlice } from './stream-slice.ts';
 
 /** Bytes that are only true now: each listener gets the newest ones, and none of those it missed. */

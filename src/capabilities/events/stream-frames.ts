@@ -1,12 +1,42 @@
 import type { Job } from '../../core/model/job.ts';
-import type {
-  EventPageSummary,
-  JobEventData,
-  PagesEventData,
-  StoredEvent,
+import {
+  type EventCursor,
+  type EventPageSummary,
+  eventPlaceOf,
+  type JobEventData,
+  type PagesEventData,
+  parseEventCursor,
+  type StoredEvent,
 } from '../../core/ports/event-store.ts';
 import type { Waiting } from '../jobs/waits/waiting.ts';
-import { positionText } from './stream-position.ts';
+
+/**
+ * Where a listener of a stream stands, as the id of the last event that it got: the cursor of a stored event, and how many
+ * of its pages the listener has where the event is about several.
+ */
+export interface StreamPosition {
+  readonly cursor: EventCursor;
+  /** 0: the whole event. */
+  readonly taken: number;
+}
+
+const POSITION = /^([0-9a-z-]{5,35})(?:\.([1-9]\d{0,5}))?$/;
+
+/** Null when the text is no position that a stream gave out. */
+export function parsePosition(text: string): StreamPosition | null {
+  const [, cursor = '', taken] = POSITION.exec(text) ?? [];
+  if (parseEventCursor(cursor) === null) return null;
+  return { cursor: cursor as EventCursor, taken: taken === undefined ? 0 : Number(taken) };
+}
+
+export const positionText = ({ cursor, taken }: StreamPosition): string =>
+  taken === 0 ? cursor : `${cursor}.${taken}`;
+
+/** The cursor after which the event of the position itself is listed again. */
+export function cursorBefore({ cursor }: StreamPosition): EventCursor {
+  const { era, tx, seq } = eventPlaceOf(cursor);
+  return seq === 0 ? cursor : ([era, tx, seq - 1].map((part) => part.toString(36)).join('-') as EventCursor);
+}
 
 /** What a stream may carry beside the events of the registry. */
 export const STREAM_ONLY_TYPES = ['progress', 'log'] as const;
@@ -115,3 +145,39 @@ export const gapFrame = (): string =>
     message:
       'Events between the last one you have and the next one were removed because of their age. Read the jobs themselves for what you missed.',
   });
+
+/** An event as a client of a stream gets it. */
+export interface StreamEvent {
+  /** Id of the last event that had one, as `Last-Event-ID` takes it; null before the first. */
+  readonly id: string | null;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The events of a stream of server-sent events. Half an event at the end is left out, as the format demands. */
+export async function* parseEventStream(chunks: AsyncIterable<string>): AsyncGenerator<StreamEvent> {
+  let rest = '';
+  let id: string | null = null;
+  for await (const chunk of chunks) {
+    const blocks = (rest + chunk).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields = fieldsOf(block);
+      id = fields.get('id') ?? id;
+      const data = fields.get('data');
+      if (data !== undefined) {
+        yield { id, type: fields.get('event') ?? 'message', data: JSON.parse(data) as StreamEvent['data'] };
+      }
+    }
+  }
+}
+
+/** Lines that begin with a colon are comments. */
+function fieldsOf(block: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(':');
+    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''));
+  }
+  return fields;
+}

@@ -2,15 +2,17 @@ import { type EventType, JOB_END_EVENTS } from '../../core/model/event-types.ts'
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { EventPageSummary, EventStore, StoredEvent } from '../../core/ports/event-store.ts';
 import {
+  cursorBefore,
   type EventLinks,
   isWanted,
   pageFrames,
   pageSeqsOf,
   positionFrame,
+  positionText,
+  type StreamPosition,
   storedFrame,
   type WantedTypes,
 } from './stream-frames.ts';
-import { cursorBefore, positionText, type StreamPosition } from './stream-position.ts';
 
 /** What a stream is about. */
 export interface StreamScope {

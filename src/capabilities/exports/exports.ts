@@ -1,8 +1,19 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { JOB_END_EVENTS } from '../../core/model/event-types.ts';
 import { type Export, type ExportSpec, formatProblem } from '../../core/model/export.ts';
-import type { AccountId, ExportId } from '../../core/model/ids.ts';
+import {
+  EXPORT_FORMATS,
+  EXPORT_TYPES,
+  type ExportFormat,
+  exportFormatSpec,
+  exportTypeSpec,
+  PAGE_FORMATS,
+  PAGE_TYPE,
+  TABLE_FORMATS,
+} from '../../core/model/export-registry.ts';
+import type { AccountId, ExportId, JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import { requireLedger } from '../../core/model/retention.ts';
 import type { ByteRange, Files } from '../../core/ports/blobs.ts';
@@ -10,6 +21,8 @@ import type { Bus } from '../../core/ports/bus.ts';
 import type { ReaderRange, StoredEvent } from '../../core/ports/event-store.ts';
 import type { ExportQuery, ExportStore } from '../../core/ports/export-store.ts';
 import type { ListPage, Store } from '../../core/ports/store.ts';
+import { diffRulesSchema } from '../../extract/diff/diff-rules.ts';
+import { defined } from '../../lib/defined.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { invalidRequest } from '../jobs/request/invalid-request.ts';
 import { checkLink, type ExportPlaces, fileOf, newSecret, removeFiles, targetPlace } from './export-file.ts';
@@ -165,3 +178,51 @@ function exportIdFor(text: string): ExportId {
   const hex = createHash('sha256').update(text).digest('hex');
   return `exp_${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}` as ExportId;
 }
+
+const targetSchema = z
+  .union([
+    z.strictObject({ folder: z.string().min(1).max(1_000) }),
+    z.strictObject({
+      s3: z
+        .string()
+        .regex(/^s3:\/\/[^/]+/, 's3://bucket/path')
+        .max(1_000),
+    }),
+  ])
+  .describe(
+    'A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it.',
+  );
+
+const namesOf = (formats: readonly ExportFormat[]): string =>
+  formats
+    .map((format) => {
+      const { about } = exportFormatSpec(format);
+      return `\`${format}\`${about === undefined ? '' : ` (${about})`}`;
+    })
+    .join(' ');
+
+/** What a client asks for. Which types and formats go together is looked at after. */
+export const exportRequestSchema = z
+  .strictObject({
+    type: z
+      .enum(EXPORT_TYPES)
+      .describe(EXPORT_TYPES.map((type) => `\`${type}\`: ${exportTypeSpec(type).about}.`).join(' ')),
+    format: z
+      .enum(EXPORT_FORMATS)
+      .describe(`${namesOf(TABLE_FORMATS)}: tables. ${namesOf(PAGE_FORMATS)}: of \`${PAGE_TYPE}\` only.`),
+    against: z.string().max(64).optional().describe('`diff`: the earlier job to compare with.'),
+    rules: diffRulesSchema.optional().describe('`diff`: what counts as a change.'),
+    excel: z.boolean().optional().describe('`csv`: begin with a byte order mark, so that Excel reads UTF-8.'),
+    text: z.boolean().optional().describe('`results` in a table: a column with the text of each page.'),
+    to: targetSchema.optional(),
+  })
+  .meta({ id: 'ExportRequest', examples: [{ type: 'full', format: 'csv' }] });
+
+export type ExportRequest = z.infer<typeof exportRequestSchema>;
+
+export const specOf = ({ against, rules, excel, text, to, type, format }: ExportRequest): ExportSpec => ({
+  type,
+  format,
+  ...(against === undefined ? {} : { against: against as JobId }),
+  ...defined({ rules, excel, text, to }),
+});

@@ -1,6 +1,6 @@
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { LakeFile, LakeRule, LakeView } from '../../core/ports/lake-store.ts';
-import { discardFiles, type LakeParts, writeLakeFiles } from './lake-parts.ts';
+import { discardFiles, type LakeParts, writeLakeFiles } from './lake-files.ts';
 import type { DroppedRows } from './merge-files.ts';
 
 export interface CompactionReport {

@@ -2,9 +2,14 @@ import type { AccountId } from '../../core/model/ids.ts';
 import { LAKE_FILE_MS, LAKE_TABLES, type LakeSummary, type LakeView } from '../../core/ports/lake-store.ts';
 import type { Consumer, Queue } from '../../core/ports/queue.ts';
 import { type CompactionReport, compactLake } from './compact.ts';
-import type { LakeParts } from './lake-parts.ts';
-import { LAKE_COLUMNS, LAKE_SCHEMA_VERSION } from './lake-schema.ts';
-import { accountOfManifest, manifestPath, readLakePath } from './partition.ts';
+import type { LakeParts } from './lake-files.ts';
+import {
+  accountOfManifest,
+  LAKE_COLUMNS,
+  LAKE_SCHEMA_VERSION,
+  manifestPath,
+  readLakePath,
+} from './lake-layout.ts';
 
 /** Keeps the lakes of all accounts in order, in one process at a time: manifests, compaction, files of no one. */
 export interface LakeKeeper {

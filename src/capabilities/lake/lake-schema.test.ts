@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { LAKE_TABLES } from '../../core/ports/lake-store.ts';
-import { LAKE_COLUMNS, LAKE_SCHEMA_VERSION } from './lake-schema.ts';
+import { LAKE_COLUMNS, LAKE_SCHEMA_VERSION } from './lake-layout.ts';
 
 /** The columns of every version, as they were released: a line is never changed, and new ones come behind. */
 const RELEASED: Readonly<Record<number, Readonly<Record<(typeof LAKE_TABLES)[number], string>>>> = {

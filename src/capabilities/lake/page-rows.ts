@@ -2,8 +2,8 @@ import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { Page, PageRecord } from '../../core/model/page.ts';
 import { unpackRecord } from '../../core/model/page-record.ts';
 import { LAKE_TABLES, type LakeFileJob, type LakePage, type LakeTable } from '../../core/ports/lake-store.ts';
+import { dayOf, hostOf, type LakePartition, partitionName } from './lake-layout.ts';
 import { encodeParquet } from './parquet-file.ts';
-import { dayOf, hostOf, type LakePartition, partitionName } from './partition.ts';
 
 export type LakeValue = string | number | bigint | boolean | Date | null;
 /** By the names of the columns; a column that is missing is null. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountId } from '../../core/model/ids.ts';
-import { dayOf, hostOf, lakePath, newFileId, partitionName, readLakePath } from './partition.ts';
+import { dayOf, hostOf, lakePath, newFileId, partitionName, readLakePath } from './lake-layout.ts';
 
 describe('the name of a partition', () => {
   it('is the host itself where that is plain', () => {

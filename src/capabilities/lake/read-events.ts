@@ -2,7 +2,7 @@ import { JOB_END_EVENTS } from '../../core/model/event-types.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { EventCursor, PagesEventData, ReaderRange, StoredEvent } from '../../core/ports/event-store.ts';
 import type { NewLakeFile } from '../../core/ports/lake-store.ts';
-import { discardFiles, type LakeParts, writeLakeFiles } from './lake-parts.ts';
+import { discardFiles, type LakeParts, writeLakeFiles } from './lake-files.ts';
 
 /** What the reader `lake` does with the events of jobs that have the option. */
 export interface LakeReader {

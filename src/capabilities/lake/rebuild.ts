@@ -5,7 +5,7 @@ import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { EventCursor, StoredEvent } from '../../core/ports/event-store.ts';
 import type { NewLakeFile } from '../../core/ports/lake-store.ts';
-import { discardFiles, type LakeParts, writeLakeFiles } from './lake-parts.ts';
+import { discardFiles, type LakeParts, writeLakeFiles } from './lake-files.ts';
 import { readIntoLake } from './read-events.ts';
 
 export interface RebuildReport {

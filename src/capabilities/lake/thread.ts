@@ -1,6 +1,6 @@
 import { answerCalls, handOver } from '../../lib/threads/answer-calls.ts';
 import { lowerThreadPriority } from '../../lib/threads/thread-priority.ts';
-import type { EncoderMethods } from './lake-encoder.ts';
+import type { EncoderMethods } from './lake-files.ts';
 import { mergeFiles, pagesInFiles } from './merge-files.ts';
 import { createRowBatch, type EncodedFile, type RowBatch } from './page-rows.ts';
 

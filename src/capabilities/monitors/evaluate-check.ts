@@ -1,14 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { isScrapifieError, type ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { isJobEnd } from '../../core/model/event-types.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { Monitor, PageState } from '../../core/model/monitor.ts';
 import type { Page } from '../../core/model/page.ts';
+import type { WorkMetrics } from '../../core/observe/metrics/work-metrics.ts';
 import type { MonitorCheck } from '../../core/ports/monitor-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { WatchedPage } from '../../extract/diff/watched-page.ts';
+import type { PageComparer } from '../compare/page-comparer.ts';
 import { isComparable, type ReadPage, readPage } from '../compare/page-version.ts';
+import type { EventReaderDeps } from '../readers/event-reader.ts';
 import {
   checkEvents,
   type FoundChange,
@@ -18,13 +23,12 @@ import {
 } from './check-report.ts';
 import { type Decision, decideChange, EMPTY_STATE, type Observation } from './decide-change.ts';
 import type { DecideLane } from './decide-lane.ts';
-import { packPageState, unpackPageState } from './page-state.ts';
 import { linesOf } from './watched-lines.ts';
 
 /** What the rules leave of a stored page; null when its body is not kept any more. */
 export type WatchStoredPage = (page: ReadPage, rules: DiffRules) => Promise<WatchedPage | null>;
 
-export interface CheckDeps {
+interface CheckDeps {
   readonly store: Pick<Store, 'getMonitor' | 'listMonitorPages' | 'recordCheck' | 'listPages' | 'listTasks'>;
   readonly watchPage: WatchStoredPage;
   readonly lane: Pick<DecideLane, 'run'>;
@@ -59,7 +63,7 @@ const GONE: ReadonlySet<number | null> = new Set([404, 410]);
  * Evaluates a job of a monitor that has ended, and records what came of it, once. Null when it was recorded before, or its
  * monitor is gone.
  */
-export async function evaluateCheck(job: Job, deps: CheckDeps): Promise<EvaluatedCheck | null> {
+async function evaluateCheck(job: Job, deps: CheckDeps): Promise<EvaluatedCheck | null> {
   const { store } = deps;
   const id = job.options.monitorId;
   for (let tries = 0; id !== undefined && tries < MOST_TRIES; tries += 1) {
@@ -315,4 +319,40 @@ async function* eachState(store: CheckDeps['store'], { accountId, id: monitorId 
     after = some.at(-1)?.url;
     if (some.length < STATES_AT_ONCE) return;
   }
+}
+
+/** What a monitor remembers of a page, as it is stored: JSON in a zstd frame. */
+const MOST_BYTES = 67_108_864;
+
+const packPageState = (state: PageState): Uint8Array =>
+  new Uint8Array(zstdCompressSync(Buffer.from(JSON.stringify(state))));
+
+/** States of earlier versions get what they lack. */
+const unpackPageState = (packed: Uint8Array): PageState => ({
+  ...EMPTY_STATE,
+  ...(JSON.parse(zstdDecompressSync(packed, { maxOutputLength: MOST_BYTES }).toString('utf8')) as PageState),
+});
+
+export interface MonitorReaderDeps {
+  readonly store: CheckDeps['store'] & Pick<Store, 'getJob' | 'advanceReader'>;
+  readonly comparer: Pick<PageComparer, 'watched'>;
+  readonly lane: CheckDeps['lane'];
+  readonly metrics: Pick<WorkMetrics, 'monitorChecked'>;
+}
+
+/**
+ * Evaluates the jobs of monitors that have ended; it has to follow the reader that makes their snapshots. A check is recorded once, so that events
+ * that are read again after a crash change nothing.
+ */
+export function createMonitorReader(deps: MonitorReaderDeps): EventReaderDeps['apply'] {
+  const { store, comparer, lane, metrics } = deps;
+  const watchPage: CheckDeps['watchPage'] = ({ version }, rules) => comparer.watched(version, rules);
+  return async (events, range) => {
+    for (const { type, jobId } of events) {
+      const job = jobId !== null && isJobEnd(type) ? await store.getJob(jobId) : null;
+      const evaluated = job === null ? null : await evaluateCheck(job, { store, watchPage, lane });
+      if (evaluated !== null) metrics.monitorChecked(evaluated.changes.length);
+    }
+    return store.advanceReader('monitors', range);
+  };
 }

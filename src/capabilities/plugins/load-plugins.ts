@@ -6,7 +6,7 @@ import { TYPES, type TypeSpecs } from '../../extract/types/extract-typed.ts';
 import { FIELD_READERS } from '../../extract/types/read-kind.ts';
 import type { EnginePlugin } from '../../fetch/plugin/plugin-engine.ts';
 import type { Deliverer, Deliverers } from '../webhooks/deliverer.ts';
-import type { Plugin } from './plugin.ts';
+import type { Plugin } from './index.ts';
 
 /** What the plug-ins of a process offer, by full names. */
 export interface LoadedPlugins {

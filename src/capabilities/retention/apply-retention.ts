@@ -59,7 +59,7 @@ export type RetentionReport = Readonly<Record<RetainedKind | (typeof OTHER_KINDS
 const ACCOUNTS_AT_ONCE = 100;
 const JOBS_AT_ONCE = 200;
 const PAGES_AT_ONCE = 500;
-export const ROWS_AT_ONCE = 1_000;
+const ROWS_AT_ONCE = 1_000;
 /** An expired robots.txt is of use only while its host is not reachable. */
 const ROBOTS_KEPT_MS = 30 * 86_400_000;
 
@@ -207,4 +207,59 @@ export async function purgeAll(
     if (deleted === 0) break;
   }
   return rows;
+}
+
+type DeletionStore = Pick<
+  Store,
+  'cancelJob' | 'deleteJob' | 'listAccountDeletions' | 'listJobs' | 'purgeAccount'
+>;
+
+const DELETIONS_AT_ONCE = 10;
+const CANCELLED_AT_ONCE = 100;
+
+/**
+ * Goes on with the deletion of accounts that are marked: cancels their jobs, deletes those that have ended, then all else.
+ * Each step is a transaction over a bounded number of rows; pages that are being fetched end first, so an account may
+ * take several calls. Returns the accounts that are gone. Blobs go with the sweep, when nothing refers to them.
+ */
+export async function deleteAccounts(
+  store: DeletionStore,
+  { signal, mostSteps = Number.POSITIVE_INFINITY }: { signal?: AbortSignal; mostSteps?: number } = {},
+): Promise<AccountId[]> {
+  const gone: AccountId[] = [];
+  let steps = 0;
+  const isOver = () => signal?.aborted === true || steps >= mostSteps;
+  for (const { id } of await store.listAccountDeletions(DELETIONS_AT_ONCE)) {
+    while (!isOver()) {
+      steps += 1;
+      const hasJobs = await deleteJobs(store, id);
+      if (hasJobs === 'going on') break;
+      if (hasJobs === 'deleted') continue;
+      const { isGone } = await store.purgeAccount(id, ROWS_AT_ONCE);
+      if (!isGone) continue;
+      gone.push(id);
+      break;
+    }
+  }
+  return gone;
+}
+
+/** Deletes some of the jobs; `going on` when the account has only jobs with pages under way. */
+async function deleteJobs(
+  store: DeletionStore,
+  accountId: AccountId,
+): Promise<'none' | 'deleted' | 'going on'> {
+  const { items } = await store.listJobs({ accountId, limit: CANCELLED_AT_ONCE });
+  if (items.length === 0) return 'none';
+  let deleted = 0;
+  for (const job of items) {
+    const ended = job.finishedAt === null ? await store.cancelJob(job.id) : job;
+    if (ended === null || ended.finishedAt === null) continue;
+    try {
+      if (await store.deleteJob(job.id)) deleted += 1;
+    } catch (error) {
+      if (!isScrapifieError(error) || error.code !== 'CONFLICT') throw error;
+    }
+  }
+  return deleted === 0 ? 'going on' : 'deleted';
 }

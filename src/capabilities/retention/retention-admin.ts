@@ -1,11 +1,16 @@
 import { z } from 'zod';
+import type { Settings } from '../../core/config/settings.ts';
 import type { AccountId } from '../../core/model/ids.ts';
-import { RETAINED_KINDS, type RetentionLimits, UNLIMITED_RETENTION } from '../../core/model/retention.ts';
+import {
+  combineLimits,
+  RETAINED_KINDS,
+  type RetentionLimits,
+  UNLIMITED_RETENTION,
+} from '../../core/model/retention.ts';
 import type { AccountRetention } from '../../core/ports/account-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { type Actor, noSuchAccount } from '../accounts/accounts.ts';
 import { accountAgeFields, retentionAgesOf } from '../jobs/request/retention-fields.ts';
-import { limitsOfAccount } from './installation-limits.ts';
 
 const most = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullable().default(null);
 
@@ -83,5 +88,45 @@ export function createRetentionAdmin({ store, installation, now }: RetentionAdmi
       await store.audit([{ at: now(), actor, action: 'account.retention', target: account, details }]);
       return get(account);
     },
+  };
+}
+
+/** What is kept of the jobs of one account: the shortest time of account, operator and installation counts. */
+export async function limitsOfAccount(
+  store: Pick<Store, 'accountRetention'>,
+  id: AccountId,
+  installation: RetentionLimits,
+): Promise<RetentionLimits> {
+  const { own, operator } = await store.accountRetention(id);
+  return [own, operator].reduce<RetentionLimits>(
+    (limits, said) => (said === null ? limits : combineLimits(said, limits)),
+    installation,
+  );
+}
+
+type RetentionSettings = Pick<Settings, Extract<keyof Settings, `retention${string}`>>;
+
+const DAY_MS = 86_400_000;
+/** 0 in the settings means without limit. */
+const limit = (value: number): number | null => (value === 0 ? null : value);
+const ageMs = (days: number): number | null => (days === 0 ? null : days * DAY_MS);
+
+export const eventsMsOf = ({ retentionEventsDays }: Pick<Settings, 'retentionEventsDays'>): number =>
+  retentionEventsDays * DAY_MS;
+
+/** What the operator keeps of the jobs of every account. */
+export function installationLimits(settings: RetentionSettings): RetentionLimits {
+  return {
+    ages: {
+      bodiesMs: ageMs(settings.retentionBodiesDays),
+      artifactsMs: ageMs(settings.retentionArtifactsDays),
+      recordsMs: ageMs(settings.retentionRecordsDays),
+      ledgerMs: ageMs(settings.retentionLedgerDays),
+      jobsMs: ageMs(settings.retentionJobsDays),
+      exportsMs: ageMs(settings.retentionExportsDays),
+      snapshotsMs: ageMs(settings.retentionSnapshotsDays),
+    },
+    maxJobs: limit(settings.retentionMaxJobs),
+    maxBytes: limit(settings.retentionMaxBytes),
   };
 }

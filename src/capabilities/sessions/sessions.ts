@@ -9,9 +9,18 @@ import type {
   StoredSession,
 } from '../../core/ports/session-store.ts';
 import type { ListPage } from '../../core/ports/store.ts';
-import { dataOf, readSession, requireLiving, type Session, sessionPlace } from './session.ts';
+import {
+  dataAfter,
+  dataOf,
+  lend,
+  readSession,
+  requireLiving,
+  type Session,
+  type SessionUse,
+  type SessionUseEnd,
+  sessionPlace,
+} from './session.ts';
 import { isSameData, mergeData, NO_DATA, packData, type SessionData, withinLimits } from './session-data.ts';
-import { dataAfter, lend, type SessionUse, type SessionUseEnd } from './session-use.ts';
 import type { Vault } from './vault.ts';
 
 export interface Sessions {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Sighting, Snapshot } from '../../core/ports/snapshot-store.ts';
 import { withoutBytes } from '../../extract/diff/compare-pages.ts';
-import { knownSnapshot } from '../compare/earlier-versions.ts';
-import type { PageVersion } from '../compare/page-version.ts';
-import { DIFF_MODES, type VersionDiff } from '../compare/version-diff.ts';
+import { DIFF_MODES, type VersionDiff } from '../compare/page-comparer.ts';
+import { knownSnapshot, type PageVersion } from '../compare/page-version.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 const text = z.string().nullable();

@@ -22,7 +22,7 @@ import {
   type SentAttempt,
   sendAttempt,
 } from './send-attempt.ts';
-import { unpackWebhook } from './webhook-data.ts';
+import { unpackWebhook } from './webhook-secrets.ts';
 
 export interface DeliveryWorkerDeps {
   readonly store: Store;

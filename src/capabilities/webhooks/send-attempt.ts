@@ -16,9 +16,8 @@ import { CONFIRM_EVENT, confirmLink } from './mail-addresses.ts';
 import type { Mailer } from './mailer.ts';
 import { type EventContents, type MessageShape, messageOf, type PublicOrigin } from './message.ts';
 import { type ChatFormat, chatPost, type Notice, noticeOf } from './notice.ts';
-import { signatureHeaders } from './signature.ts';
-import { validSecrets, type WebhookData } from './webhook-data.ts';
 import { mailAddressOf } from './webhook-request.ts';
+import { signatureHeaders, validSecrets, type WebhookData } from './webhook-secrets.ts';
 
 /** From the beginning of the connection to the last byte of the answer. */
 export const ATTEMPT_MS = 10_000;

@@ -10,7 +10,7 @@ import {
 } from '../jobs/request/webhook-fields.ts';
 import type { Deliverer, Deliverers } from './deliverer.ts';
 import { readMailto } from './mail-addresses.ts';
-import { secretProblem } from './signature.ts';
+import { secretProblem } from './webhook-secrets.ts';
 
 const fields = {
   url: webhookUrlField.describe('Where events are sent: an http or https URL, or `mailto:address`.'),

@@ -14,11 +14,7 @@ import type {
 import type { JobWebhook } from '../jobs/request/webhook-fields.ts';
 import type { NotifyRequest } from '../monitors/monitor-request.ts';
 import type { Vault } from '../sessions/vault.ts';
-import { applyPatch } from './apply-patch.ts';
 import { isConfirmToken } from './mail-addresses.ts';
-import { inField, notifyPlaces } from './notify-places.ts';
-import { newSecret } from './signature.ts';
-import { packWebhook, unpackWebhook, type WebhookData } from './webhook-data.ts';
 import {
   type RotationRequest,
   readJobTarget,
@@ -26,7 +22,14 @@ import {
   type WebhookPatch,
   type WebhookRequest,
 } from './webhook-request.ts';
-import { createWebhookTargets, type WebhookTargetsDeps } from './webhook-targets.ts';
+import { newSecret, packWebhook, unpackWebhook, type WebhookData } from './webhook-secrets.ts';
+import {
+  applyPatch,
+  createWebhookTargets,
+  inField,
+  notifyPlaces,
+  type WebhookTargetsDeps,
+} from './webhook-targets.ts';
 
 /** Where events are sent, by account. Every method throws NOT_FOUND for webhooks and deliveries of others. */
 export interface Webhooks {

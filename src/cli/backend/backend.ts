@@ -1,5 +1,5 @@
 import type { ChangeType } from '../../capabilities/compare/site-change.ts';
-import type { StreamEvent } from '../../capabilities/events/parse-stream.ts';
+import type { StreamEvent } from '../../capabilities/events/stream-frames.ts';
 import type { JobError } from '../../capabilities/jobs/results/job-reader.ts';
 import type { PageResult } from '../../capabilities/jobs/results/page-result.ts';
 import type { QueryResult } from '../../capabilities/query/queries.ts';
@@ -7,7 +7,7 @@ import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import type { SqlAnswer } from '../../capabilities/query/sql/sql-request.ts';
 import type { Credential } from '../../capabilities/sessions/credential.ts';
 import type { SessionRequest } from '../../capabilities/sessions/session.ts';
-import type { UsageView } from '../../capabilities/views/credit-view.ts';
+import type { UsageView } from '../../capabilities/views/account-view.ts';
 import type { ChangeView } from '../../capabilities/views/diff-view.ts';
 import type { JobView } from '../../capabilities/views/job-view.ts';
 import type { CredentialView, SessionEntryView, SessionView } from '../../capabilities/views/session-view.ts';

@@ -10,8 +10,7 @@ import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folde
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { OpenPlatform, Shell } from '../shell/shell.ts';
 import type { ApiClient } from './api-client.ts';
-import { apiClientOf, type BackendFlags } from './open-backend.ts';
-import { refuseForServer } from './server-flags.ts';
+import { apiClientOf, type BackendFlags, refuseForServer } from './open-backend.ts';
 
 /**
  * Fetches single pages for a command: in this process, or by a running server. Requests are those of the API, without

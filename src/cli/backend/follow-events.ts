@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseEventStream, type StreamEvent } from '../../capabilities/events/parse-stream.ts';
+import { parseEventStream, type StreamEvent } from '../../capabilities/events/stream-frames.ts';
 import { ERRORS } from '../../core/errors/registry.ts';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ApiClient } from './api-client.ts';

@@ -1,4 +1,4 @@
-import type { DiffMode } from '../../capabilities/compare/version-diff.ts';
+import type { DiffMode } from '../../capabilities/compare/page-comparer.ts';
 import type { SightingView, SnapshotView, VersionDiffView } from '../../capabilities/views/snapshot-view.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import { urlPart } from '../../lib/url-part.ts';

@@ -1,6 +1,9 @@
 import { Option } from 'commander';
-import { accountChangeSchema, newAccountSchema } from '../../capabilities/accounts/account-request.ts';
-import type { LimitChanges } from '../../capabilities/accounts/accounts.ts';
+import {
+  accountChangeSchema,
+  type LimitChanges,
+  newAccountSchema,
+} from '../../capabilities/accounts/accounts.ts';
 import { type AccountView, type UsedAccountView, withAccountBackend } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
 import { limitValue } from '../flags/flag-values.ts';

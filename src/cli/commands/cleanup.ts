@@ -5,13 +5,16 @@ import {
   sweepBlobs,
 } from '../../capabilities/jobs/maintenance/blob-sweep.ts';
 import { sweepIndex } from '../../capabilities/query/search/search-reader.ts';
-import { applyRetention, type RetentionReport } from '../../capabilities/retention/apply-retention.ts';
-import { deleteAccounts } from '../../capabilities/retention/delete-accounts.ts';
+import {
+  applyRetention,
+  deleteAccounts,
+  type RetentionReport,
+} from '../../capabilities/retention/apply-retention.ts';
 import {
   eventsMsOf,
   installationLimits,
   limitsOfAccount,
-} from '../../capabilities/retention/installation-limits.ts';
+} from '../../capabilities/retention/retention-admin.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';

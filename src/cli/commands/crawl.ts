@@ -5,11 +5,17 @@ import { LOGIN_WALLS } from '../../crawl/host/process/login-walls.ts';
 import { describeBytes, describeCount, describeMs, describeSpeed } from '../../lib/human-units.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { type ArchiveFlags, archivesOf, recordingOf, removeCrawlExports } from '../crawl/crawl-exports.ts';
-import { argument, type CrawlReport, failedCount, failureLines } from '../crawl/crawl-report.ts';
+import {
+  argument,
+  type CrawlReport,
+  failedCount,
+  failureLines,
+  isRefusedCrawl,
+  watchFolder,
+} from '../crawl/crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
 import { beginCrawl, crawlAgain, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
-import { isRefusedCrawl, watchFolder } from '../crawl/refused-crawl.ts';
 import { crawlRemotely, type RemoteCrawlEnd, refuseRemoteFolder } from '../crawl/remote-crawl.ts';
 import { readActions, readRoutes, tellAssumedSchemes } from '../flags/command-inputs.ts';
 import { derivedFlags } from '../flags/derived-flags.ts';

@@ -1,9 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { creditPlanSchema, grantSchema } from '../../capabilities/accounts/credit-admin.ts';
-import { withAccountBackend } from '../backend/account-backend.ts';
+import { type CreditEntryView, type CreditsView, withAccountBackend } from '../backend/account-backend.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
-import type { CreditEntryView, CreditsView } from '../backend/terms-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';
 import { given, parseFlags, withPlaceFlags } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';

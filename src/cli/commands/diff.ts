@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { orderOf } from '../../capabilities/compare/moved-pages.ts';
+import { DIFF_MODES, type DiffMode } from '../../capabilities/compare/page-comparer.ts';
 import { CHANGE_TYPES, type ChangeType, noCounts } from '../../capabilities/compare/site-change.ts';
-import { DIFF_MODES, type DiffMode } from '../../capabilities/compare/version-diff.ts';
 import type { ChangeView } from '../../capabilities/views/diff-view.ts';
 import type { VersionDiffView } from '../../capabilities/views/snapshot-view.ts';
 import { EXIT } from '../../core/errors/registry.ts';

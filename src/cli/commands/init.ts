@@ -5,7 +5,7 @@ import { envExample } from '../../core/config/env-example.ts';
 import { FOLDER_FILES, trustFolder } from '../../core/config/folder-trust.ts';
 import { DEFAULTS_FILE } from '../flags/option-defaults.ts';
 import { helpBelow } from '../output/help.ts';
-import { cannotWrite } from '../output/notes.ts';
+import { cannotWrite } from '../output/screen.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 const EXAMPLES = `

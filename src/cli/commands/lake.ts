@@ -1,6 +1,6 @@
 import { type CompactionReport, compactLake } from '../../capabilities/lake/compact.ts';
+import type { LakeParts } from '../../capabilities/lake/lake-files.ts';
 import { collectOrphans, collectReplaced, writeManifest } from '../../capabilities/lake/lake-keeper.ts';
-import type { LakeParts } from '../../capabilities/lake/lake-parts.ts';
 import { type RebuildReport, rebuildLake } from '../../capabilities/lake/rebuild.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { LakeSummary } from '../../core/ports/lake-store.ts';

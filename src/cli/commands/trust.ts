@@ -11,7 +11,7 @@ import {
 } from '../../core/config/folder-trust.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { helpBelow } from '../output/help.ts';
-import { cannotWrite } from '../output/notes.ts';
+import { cannotWrite } from '../output/screen.ts';
 import { harmlessText } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 

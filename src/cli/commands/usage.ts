@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import type { UsageView } from '../../capabilities/views/credit-view.ts';
+import type { UsageView } from '../../capabilities/views/account-view.ts';
 import { USAGE_GROUPS, type UsageGroup } from '../../core/ports/credit-store.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';

@@ -7,26 +7,27 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
 import type { Backend } from '../backend/backend.ts';
+import { refuseForServer } from '../backend/open-backend.ts';
 import type { ServerClient } from '../backend/server-client.ts';
-import { refuseForServer } from '../backend/server-flags.ts';
 import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
-import { cannotWrite } from '../output/notes.ts';
 import { writeOut } from '../output/output-files.ts';
 import { failureLine, hasPage, remotePageLine } from '../output/page-line.ts';
+import { cannotWrite } from '../output/screen.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { Shell } from '../shell/shell.ts';
 import { exportsOf, removeCrawlExports, takeCrawlExports } from './crawl-exports.ts';
 import {
   type CrawlReport,
   failuresOf,
+  isRefusedCrawl,
   type ReportedJob,
   readEarlier,
   reportOf,
+  watchFolder,
   writeReport,
 } from './crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf, crawlInputOf, resumedOptions } from './crawl-request.ts';
 import { createProgress } from './progress.ts';
-import { isRefusedCrawl, watchFolder } from './refused-crawl.ts';
 
 interface RemoteCrawlFlags extends CrawlFlags {
   readonly out?: string;

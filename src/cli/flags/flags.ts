@@ -7,7 +7,7 @@ import { ignoredText, loadSettings, type SettingOverrides } from '../../core/con
 import { parsePlainly, sentenceOf } from '../../core/config/plain-problems.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { tellOnce } from '../output/notes.ts';
+import { tellOnce } from '../output/screen.ts';
 import type { Shell } from '../shell/shell.ts';
 import {
   byteCount,

@@ -5,7 +5,7 @@ import { givenSettings } from '../../core/config/load.ts';
 import { nearestName } from '../../core/config/nearest-name.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { wordsOf } from '../output/help.ts';
-import { tellOnce } from '../output/notes.ts';
+import { tellOnce } from '../output/screen.ts';
 import type { Shell } from '../shell/shell.ts';
 import { parseYamlFile, readYamlFile, wrongFile, type YamlFile } from './yaml-file.ts';
 

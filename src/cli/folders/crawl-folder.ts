@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { parseStoredSeed } from '../../crawl/frontier/canonical.ts';
-import { cannotWrite } from '../output/notes.ts';
+import { cannotWrite } from '../output/screen.ts';
 
 /** The files of a crawl. */
 export interface CrawlFolder {

@@ -6,7 +6,7 @@ import { shownSettings } from '../../core/config/secrets.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { AuditEntry, AuditStore } from '../../core/ports/audit-store.ts';
-import { cannotWrite } from '../output/notes.ts';
+import { cannotWrite } from '../output/screen.ts';
 
 /** Files of a data folder with what a start of the server made for its operator: a key, and a link that signs in. */
 type StartSecretFile = 'api-key' | 'sign-in-link';

@@ -20,8 +20,7 @@ import type { RenderedRecord } from '../../core/model/page.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import { defined } from '../../lib/defined.ts';
 import type { Shell } from '../shell/shell.ts';
-import { cannotWrite } from './notes.ts';
-import { outputWritten } from './screen.ts';
+import { cannotWrite, outputWritten } from './screen.ts';
 
 /** Gathered before they are written: a write per page would be a system call per page. */
 const CHUNK_CHARS = 65_536;

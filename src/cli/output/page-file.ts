@@ -7,9 +7,9 @@ import { isRenderedRecord, unpackRecord } from '../../core/model/page-record.ts'
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { OpenStorage } from '../shell/shell.ts';
-import { cannotWrite } from './notes.ts';
 import { writeArtifacts } from './output-files.ts';
 import { failureLine, hasPage, pageLine, shownPageLine } from './page-line.ts';
+import { cannotWrite } from './screen.ts';
 
 type Source = Pick<OpenStorage, 'store' | 'blobs'>;
 

@@ -4,8 +4,8 @@ import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import type { Settings } from '../../core/config/settings.ts';
 import { listen } from '../../core/errors/guarded.ts';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Shell } from '../shell/shell.ts';
-import { cannotWrite } from './notes.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -118,4 +118,24 @@ export function writePageText(stream: NodeJS.WriteStream, text: string): void {
       ? text.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
       : text,
   );
+}
+
+const told = new WeakMap<NodeJS.WriteStream, Set<string>>();
+
+/** Writes a note beside the results of a command, once however often the command comes to it. */
+export function tellOnce({ stderr }: Pick<Shell, 'stderr'>, note: string): void {
+  const before = told.get(stderr) ?? new Set();
+  told.set(stderr, before);
+  if (before.has(note)) return;
+  before.add(note);
+  stderr.write(`${note}\n`);
+}
+
+/** The error for a file that cannot be written, in words for the user who named it or its folder. */
+export function cannotWrite(path: string, error: unknown): ScrapifieError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new ScrapifieError('DISK_FULL', `No space left to write ${path}.`, { cause: error });
+  }
+  return new ScrapifieError('DATA_DIR_UNUSABLE', `${path} cannot be written: ${message}`, { cause: error });
 }

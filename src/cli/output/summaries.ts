@@ -1,5 +1,5 @@
 import type { BackupReport } from '../../capabilities/backup/installation.ts';
-import type { StreamEvent } from '../../capabilities/events/parse-stream.ts';
+import type { StreamEvent } from '../../capabilities/events/stream-frames.ts';
 import type { Screen } from './screen.ts';
 import { details, harmlessText, wrapText } from './table.ts';
 

@@ -4,7 +4,7 @@ import type { BackupTools } from '../../capabilities/backup/installation.ts';
 import type { Capabilities } from '../../capabilities/capabilities.ts';
 import type { Exports } from '../../capabilities/exports/exports.ts';
 import type { Jobs } from '../../capabilities/jobs/jobs.ts';
-import type { LakeParts } from '../../capabilities/lake/lake-parts.ts';
+import type { LakeParts } from '../../capabilities/lake/lake-files.ts';
 import type { SqlQueries } from '../../capabilities/query/sql/sql-queries.ts';
 import type { Sessions } from '../../capabilities/sessions/sessions.ts';
 import type { Settings } from '../../core/config/settings.ts';

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { noSuchAccount } from '../../capabilities/accounts/accounts.ts';
-import { keySchema, keyView, usedBy, usedSchema } from '../../capabilities/views/account-view.ts';
-import { creditsSchema, creditsView } from '../../capabilities/views/credit-view.ts';
+import {
+  creditsSchema,
+  creditsView,
+  keySchema,
+  keyView,
+  usedBy,
+  usedSchema,
+} from '../../capabilities/views/account-view.ts';
 import { limitFields } from '../../core/config/plans.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accountChangeSchema, newAccountSchema } from '../../capabilities/accounts/account-request.ts';
+import { accountChangeSchema, newAccountSchema } from '../../capabilities/accounts/accounts.ts';
 import {
   accountSchema,
   accountView,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { requireReadable } from '../../capabilities/accounts/scopes.ts';
 import { endingFor } from '../../capabilities/jobs/results/page-result.ts';
 import type { App } from '../server/app.ts';
 import { namesTag } from '../server/byte-ranges.ts';

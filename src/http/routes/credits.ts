@@ -5,7 +5,7 @@ import {
   creditEntryView,
   creditsSchema,
   creditsView,
-} from '../../capabilities/views/credit-view.ts';
+} from '../../capabilities/views/account-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import type { Credits } from '../../core/ports/credit-store.ts';
 import type { App } from '../server/app.ts';

@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
-import { allows } from '../../capabilities/accounts/scopes.ts';
+import { allows, requireReadable } from '../../capabilities/accounts/scopes.ts';
 import type { EventSink } from '../../capabilities/events/event-listener.ts';
 import { createEventStreams, type EventStreams } from '../../capabilities/events/event-streams.ts';
-import { STREAM_ONLY_TYPES, type WantedTypes } from '../../capabilities/events/stream-frames.ts';
-import { parsePosition, type StreamPosition } from '../../capabilities/events/stream-position.ts';
+import {
+  parsePosition,
+  STREAM_ONLY_TYPES,
+  type StreamPosition,
+  type WantedTypes,
+} from '../../capabilities/events/stream-frames.ts';
 import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { EVENT_LINKS } from '../../capabilities/views/job-view.ts';
 import { listenOnce } from '../../core/errors/guarded.ts';

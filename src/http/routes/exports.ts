@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isReadable, requireReadable } from '../../capabilities/accounts/readable.ts';
+import { isReadable, requireReadable } from '../../capabilities/accounts/scopes.ts';
 import { nameForPeople } from '../../capabilities/exports/export-file.ts';
-import { exportRequestSchema, specOf } from '../../capabilities/exports/export-request.ts';
+import { exportRequestSchema, specOf } from '../../capabilities/exports/exports.ts';
 import { exportSchema, exportView } from '../../capabilities/views/export-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';

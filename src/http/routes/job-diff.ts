@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { requireReadable } from '../../capabilities/accounts/scopes.ts';
 import type { Comparisons, SitePair } from '../../capabilities/compare/comparisons.ts';
 import { type ChangeType, noCounts, type SiteChange } from '../../capabilities/compare/site-change.ts';
 import {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
-import { allows } from '../../capabilities/accounts/scopes.ts';
+import { allows, requireReadable } from '../../capabilities/accounts/scopes.ts';
 import { readRecord } from '../../capabilities/jobs/results/page-result.ts';
 import { MOST_CURSOR_CHARS } from '../../capabilities/query/query-cursor.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { requireReadable } from '../../capabilities/accounts/scopes.ts';
 import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { ruleSentence } from '../../capabilities/jobs/results/outcome-words.ts';
 import { whyOf } from '../../capabilities/jobs/results/why.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { requireReadable } from '../../capabilities/accounts/scopes.ts';
 import { createJobViews, MOST_SORTED_URLS } from '../../capabilities/query/job-views.ts';
 import {
   jobRowSchema,

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { requireReadable } from '../../capabilities/accounts/scopes.ts';
 import type { PageContent } from '../../capabilities/snapshots/page-contents.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { expiredPart } from '../../core/model/retention.ts';

@@ -1,4 +1,4 @@
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { requireReadable } from '../../capabilities/accounts/scopes.ts';
 import { readOptionsOf, reextractRequestSchema } from '../../capabilities/jobs/request/extraction-request.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { requireLedger } from '../../core/model/retention.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { credentialAccessOf } from '../../capabilities/accounts/api-key.ts';
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
+import { requireReadable } from '../../capabilities/accounts/scopes.ts';
 import { scrapeRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
 import type { ScrapeResult } from '../../capabilities/jobs/results/job-reader.ts';
 import { patienceFor } from '../../capabilities/jobs/waits/job-waits.ts';

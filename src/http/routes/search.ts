@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { requireReadable } from '../../capabilities/accounts/readable.ts';
-import { allows } from '../../capabilities/accounts/scopes.ts';
+import { allows, requireReadable } from '../../capabilities/accounts/scopes.ts';
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { SEARCH_LIMITS } from '../../core/model/search-query.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DIFF_MODES } from '../../capabilities/compare/version-diff.ts';
+import { DIFF_MODES } from '../../capabilities/compare/page-comparer.ts';
 import { rulesOf, rulesParameter } from '../../capabilities/views/diff-view.ts';
 import { versionDiffSchema, versionDiffView, versionOf } from '../../capabilities/views/snapshot-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { noSuchAccount } from '../../capabilities/accounts/accounts.ts';
 import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
-import { usageSchema, usageView } from '../../capabilities/views/credit-view.ts';
+import { usageSchema, usageView } from '../../capabilities/views/account-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import { dayOf } from '../../core/model/credits.ts';
 import { USAGE_GROUPS } from '../../core/ports/credit-store.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { deleteAccounts } from '../../../src/capabilities/retention/delete-accounts.ts';
+import { deleteAccounts } from '../../../src/capabilities/retention/apply-retention.ts';
 import type { AccountId, HostKey, JobId, SessionId, WebhookId } from '../../../src/core/model/ids.ts';
 import { UNLIMITED_RETENTION } from '../../../src/core/model/retention.ts';
 import { NO_LIMITS } from '../../../src/core/ports/account-store.ts';

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { sweepBlobs } from '../../../src/capabilities/jobs/maintenance/blob-sweep.ts';
-import { applyRetention, purgeAll } from '../../../src/capabilities/retention/apply-retention.ts';
-import { deleteAccounts } from '../../../src/capabilities/retention/delete-accounts.ts';
+import {
+  applyRetention,
+  deleteAccounts,
+  purgeAll,
+} from '../../../src/capabilities/retention/apply-retention.ts';
 import { isScrapifieError } from '../../../src/core/errors/scrapifie-error.ts';
 import type { AccountId } from '../../../src/core/model/ids.ts';
 import { PAGE_PARTS, type RetentionLimits, UNLIMITED_RETENTION } from '../../../src/core/model/retention.ts';

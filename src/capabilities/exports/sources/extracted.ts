@@ -4,8 +4,7 @@ import type { Blobs } from '../../../core/ports/blobs.ts';
 import { pageOptionsFor } from '../../../crawl/frontier/routes.ts';
 import { readPageResult } from '../../jobs/results/page-result.ts';
 import type { Cell, ColumnType, ExportPage, PageSource, Table } from '../table.ts';
-import { h1Of } from './full.ts';
-import { column, isoOf, type PageColumn, pageTable, warningsOf } from './page-table.ts';
+import { column, h1Of, isoOf, type PageColumn, pageTable, warningsOf } from './page-tables.ts';
 
 /** Pages of unlike kinds have unlike fields; a table cannot have any number of columns. */
 const MOST_COLUMNS = 1_000;

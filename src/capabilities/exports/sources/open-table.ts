@@ -13,8 +13,7 @@ import { DIFF_COLUMNS, diffRow } from '../../compare/site-change.ts';
 import { rawTextOf } from '../../jobs/results/page-result.ts';
 import type { ColumnType, ExportPage, PageSource, Row, Table } from '../table.ts';
 import { recordsTable, resultsTable } from './extracted.ts';
-import { fullTable, seoTable } from './full.ts';
-import { column, isoOf, pageTable } from './page-table.ts';
+import { column, fullTable, isoOf, pageTable, seoTable } from './page-tables.ts';
 
 /** What the rows of an export are made from. */
 export interface TableParts {

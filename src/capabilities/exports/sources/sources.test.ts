@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Page, PageMetadata, PageRecord } from '../../../core/model/page.ts';
 import type { ExportPage, Table } from '../table.ts';
 import { extractedCells, recordsTable } from './extracted.ts';
-import { fullTable, productFacts, seoTable } from './full.ts';
+import { fullTable, productFacts, seoTable } from './page-tables.ts';
 
 const METADATA: PageMetadata = {
   title: 'Red hat',

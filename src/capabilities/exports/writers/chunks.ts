@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { estimateTokens } from '../../../crawl/llm/token-budget.ts';
 import type { PageSource, PageWriterOptions, PageWriters } from '../table.ts';
-import { markdownOf } from './page-markdown.ts';
+import { markdownOf } from './markdown-zip.ts';
 
 /** A chunk ends where the next paragraph would bring it beyond this. */
 const MOST_TOKENS = 800;

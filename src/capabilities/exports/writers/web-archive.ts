@@ -1,8 +1,13 @@
 import { VERSION } from '../../../version.ts';
 import { type Exchange, exchangeOfPage } from '../../archive/exchange.ts';
-import { createKnownPayloads } from '../../archive/known-payloads.ts';
-import { type WaczEntry, waczEntries } from '../../archive/write-wacz.ts';
-import { infoRecord, written, writtenRecords } from '../../archive/write-warc.ts';
+import { createKnownPayloads } from '../../archive/exchange-records.ts';
+import {
+  infoRecord,
+  type WaczEntry,
+  waczEntries,
+  written,
+  writtenRecords,
+} from '../../archive/write-archive.ts';
 import type { PageSource, PageWriterOptions, PageWriters } from '../table.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
 

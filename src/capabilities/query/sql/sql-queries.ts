@@ -9,8 +9,7 @@ import {
   type LakeView,
 } from '../../../core/ports/lake-store.ts';
 import { defined } from '../../../lib/defined.ts';
-import { LAKE_COLUMNS, type LakeType } from '../../lake/lake-schema.ts';
-import { partitionName } from '../../lake/partition.ts';
+import { LAKE_COLUMNS, type LakeType, partitionName } from '../../lake/lake-layout.ts';
 import { createTurns } from '../turns.ts';
 import type { LakeCopies } from './lake-copies.ts';
 import { runSqlProcess } from './sql-process.ts';

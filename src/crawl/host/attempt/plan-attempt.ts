@@ -1,4 +1,4 @@
-import type { SessionUse } from '../../../capabilities/sessions/session-use.ts';
+import type { SessionUse } from '../../../capabilities/sessions/session.ts';
 import { isPluginPart } from '../../../core/config/plugin-part.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { EngineName } from '../../../core/model/attempt.ts';

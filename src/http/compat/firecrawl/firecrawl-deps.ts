@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { credentialAccessOf } from '../../../capabilities/accounts/api-key.ts';
-import { requireReadable } from '../../../capabilities/accounts/readable.ts';
+import { requireReadable } from '../../../capabilities/accounts/scopes.ts';
 import type { Given } from '../../../capabilities/jobs/accept/accept-job.ts';
 import { parseRequest } from '../../../capabilities/jobs/request/invalid-request.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';

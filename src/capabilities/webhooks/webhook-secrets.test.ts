@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { newSecret, secretProblem, signatureHeaders } from './signature.ts';
+import { newSecret, secretProblem, signatureHeaders } from './webhook-secrets.ts';
 
 const rawSecret = fc.string({ minLength: 16, maxLength: 100, unit: 'grapheme-ascii' });
 const keySecret = fc

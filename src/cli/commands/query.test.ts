@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { columnOf, conditionOf, groupOf } from './where-flag.ts';
+import { columnOf, conditionOf, groupOf } from './query.ts';
 
 describe('--where', () => {
   it.each([

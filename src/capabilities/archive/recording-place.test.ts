@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { recordId } from '../../lib/warc/warc-record.ts';
-import { idBytes, idFromBytes, RecordIds } from './record-ids.ts';
+import { idBytes, idFromBytes, RecordIds } from './recording-place.ts';
 
 it('ids of records are found again, by the thousand, and others are not', () => {
   const ids = new RecordIds();
