@@ -349,7 +349,7 @@ class AsyncWebhooks:
     async def delete(self, webhook_id: str) -> None:
         await self._transport.json("DELETE", _at("/v1/webhooks", webhook_id))
 
-    async def rotate(self, webhook_id: str, **request: Unpack[types.WebhookRotation]) -> types.NewWebhook:
+    async def rotate(self, webhook_id: str, **request: Unpack[types.RotateWebhookSecretRequest]) -> types.NewWebhook:
         answer: types.NewWebhook = await self._transport.json("POST", _at("/v1/webhooks", webhook_id, "/rotate"), body=request)
         return answer
 

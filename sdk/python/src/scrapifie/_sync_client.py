@@ -349,7 +349,7 @@ class Webhooks:
     def delete(self, webhook_id: str) -> None:
         self._transport.json("DELETE", _at("/v1/webhooks", webhook_id))
 
-    def rotate(self, webhook_id: str, **request: Unpack[types.WebhookRotation]) -> types.NewWebhook:
+    def rotate(self, webhook_id: str, **request: Unpack[types.RotateWebhookSecretRequest]) -> types.NewWebhook:
         answer: types.NewWebhook = self._transport.json("POST", _at("/v1/webhooks", webhook_id, "/rotate"), body=request)
         return answer
 
