@@ -6,6 +6,8 @@ export interface Schema {
   readonly const?: unknown;
   readonly format?: string;
   readonly description?: string;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
@@ -17,13 +19,27 @@ export interface Schema {
 
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly parameters?: Readonly<Record<string, Parameter>>;
+  };
 }
 
 interface Operation {
   readonly operationId: string;
+  readonly description?: string;
+  readonly summary?: string;
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: Content;
   readonly responses: Readonly<Record<string, Content>>;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
 }
 
 interface Content {
@@ -32,6 +48,8 @@ interface Content {
 
 export type Type =
   | { readonly kind: 'named'; readonly name: string }
+  /** A component that is a choice between several types; languages without names for choices write them out. */
+  | { readonly kind: 'choice'; readonly name: string; readonly of: Type }
   | { readonly kind: 'list'; readonly of: Type }
   | { readonly kind: 'map'; readonly of: Type }
   | { readonly kind: 'words'; readonly words: readonly string[] }
@@ -44,6 +62,9 @@ export interface Field {
   readonly isNullable: boolean;
   readonly isOptional: boolean;
   readonly description: string;
+  /** The value of a field that is left out; undefined: it has none. */
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
 }
 
 /** An object with known fields. */
@@ -55,12 +76,42 @@ export interface Named {
   readonly fields: readonly Field[];
 }
 
-/** Answers that clients get and that are no component. */
-const ANSWERS: Readonly<Record<string, string>> = { getAccount: 'OwnAccount' };
+export interface Choice {
+  readonly name: string;
+  readonly description: string;
+  readonly of: Type;
+  readonly isNullable: boolean;
+}
 
-/** Every named object of the document: components under their names, inner objects under the names of their places. */
-export function modelOf({ components, paths }: OpenApiDocument): readonly Named[] {
-  const found: Named[] = [];
+/** What one operation takes and gives. */
+export interface Call {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly description: string;
+  /** Null: it takes none. */
+  readonly query: Type | null;
+  readonly pathParameters: readonly Field[];
+  readonly body: Type | null;
+  /** `data` of the answer when the operation succeeds; null for answers that are no JSON. */
+  readonly data: Type | null;
+}
+
+export interface Model {
+  /** Components under their names, inner objects under the names of their places. */
+  readonly named: readonly Named[];
+  readonly choices: readonly Choice[];
+  readonly calls: readonly Call[];
+  /** Objects that only calls have: query parameters, and answers that are no component. */
+  readonly ofCalls: readonly Named[];
+}
+
+/** Everything in the document that a client has a type for. */
+export function modelOf({ components, paths }: OpenApiDocument): Model {
+  const named: Named[] = [];
+  const ofCalls: Named[] = [];
+  const choicesFound: Choice[] = [];
+  let found = named;
   /** The same object in several places has one type. */
   const nameBySchema = new Map<string, string>();
   const taken = new Set(Object.keys(components.schemas));
@@ -72,8 +123,7 @@ export function modelOf({ components, paths }: OpenApiDocument): readonly Named[
     found.push({ name, isRequest, description, fields });
     for (const [field, inner] of Object.entries(properties)) {
       const { type, isNullable } = typeOf(inner, name + pascal(field));
-      const isOptional = !required.includes(field);
-      fields.push({ name: field, type, isNullable, isOptional, description: inner.description ?? '' });
+      fields.push({ ...fieldOf(field, inner, !required.includes(field)), type, isNullable });
     }
   }
 
@@ -93,7 +143,8 @@ export function modelOf({ components, paths }: OpenApiDocument): readonly Named[
     const choices = schema.anyOf ?? schema.oneOf;
     if (choices !== undefined) {
       const isNull = (each: Schema) => each.type === 'null';
-      const types = choices.filter((each) => !isNull(each)).map((each) => typeOf(each, place));
+      const others = choices.filter((each) => !isNull(each));
+      const types = others.map((each) => typeOf(each, others.length > 1 ? place + variantOf(each) : place));
       const isNullable = choices.some(isNull) || types.some((each) => each.isNullable);
       return { type: unionOf(types.map(({ type }) => type)), isNullable };
     }
@@ -135,7 +186,9 @@ export function modelOf({ components, paths }: OpenApiDocument): readonly Named[
       const name = reference.split('/').at(-1) ?? '';
       const target = components.schemas[name];
       if (target === undefined) throw new Error(`There is no schema ${name}.`);
-      return isObject(target) ? { kind: 'named', name } : typeOf(target, name).type;
+      return isObject(target)
+        ? { kind: 'named', name }
+        : { kind: 'choice', name, of: typeOf(target, name).type };
     }
 
     function objectType(of: Schema): Type {
@@ -147,19 +200,80 @@ export function modelOf({ components, paths }: OpenApiDocument): readonly Named[
     }
   }
 
-  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  const bodies = new Set(operations.map(({ requestBody }) => jsonOf(requestBody)?.$ref?.split('/').at(-1)));
+  function callOf(method: string, path: string, operation: Operation): Call {
+    const { operationId: id, summary = '', description = summary, parameters = [], requestBody } = operation;
+    const own = parameters.flatMap((each) => ('$ref' in each ? parameterAt(each.$ref) : [each]));
+    const fieldsIn = (place: string): Field[] =>
+      own
+        .filter((each) => each.in === place)
+        .map(({ name, required = false, description: about = '', schema }) => ({
+          ...fieldOf(name, { ...schema, description: about }, !required),
+          ...typeOf(schema, pascal(id) + pascal(name)),
+        }));
+    const query = fieldsIn('query');
+    const queryName = `${pascal(id)}Query`;
+    if (query.length > 0) {
+      found.push({ name: queryName, isRequest: false, description: '', fields: query });
+    }
+    const body = jsonOf(requestBody);
+    const answers = SUCCESSES.flatMap(
+      (status) => jsonOf(operation.responses[status])?.properties?.data ?? [],
+    );
+    return {
+      id,
+      method,
+      path,
+      description,
+      query: query.length > 0 ? { kind: 'named', name: queryName } : null,
+      pathParameters: fieldsIn('path'),
+      body: body === undefined ? null : typeOf(body, `${pascal(id)}Request`).type,
+      data:
+        answers.length > 0 ? unionOf(answers.map((each) => typeOf(each, `${pascal(id)}Data`).type)) : null,
+    };
+  }
+
+  const parameterAt = (reference: string): Parameter[] => {
+    const parameter = components.parameters?.[reference.split('/').at(-1) ?? ''];
+    return parameter === undefined ? [] : [parameter];
+  };
+
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  );
+  const bodies = new Set(
+    operations.map(({ operation }) => jsonOf(operation.requestBody)?.$ref?.split('/').at(-1)),
+  );
   for (const [name, schema] of Object.entries(components.schemas)) {
     if (isObject(schema)) add(name, schema, bodies.has(name));
+    else {
+      const { type: of, isNullable } = typeOf(schema, name);
+      choicesFound.push({ name, description: schema.description ?? '', of, isNullable });
+    }
   }
-  const operationNamed = (id: string) => operations.find(({ operationId }) => operationId === id);
-  for (const [id, name] of Object.entries(ANSWERS)) {
-    const data = jsonOf(operationNamed(id)?.responses['200'])?.properties?.data;
-    if (data === undefined) throw new Error(`${id} has no answer.`);
-    add(name, data);
-  }
-  return found;
+  found = ofCalls;
+  const calls = operations.map(({ method, path, operation }) => callOf(method, path, operation));
+  return { named, choices: choicesFound, calls, ofCalls };
 }
+
+const SUCCESSES = ['200', '201', '202'] as const;
+
+const fieldOf = (name: string, schema: Schema, isOptional: boolean): Field => ({
+  name,
+  type: ANY,
+  isNullable: false,
+  isOptional,
+  description: schema.description ?? '',
+  default: schema.default,
+  ...(schema.examples === undefined ? {} : { examples: schema.examples }),
+});
+
+/** What tells one object of a choice from the others: `Click` of an action with the type `click`. */
+function variantOf({ properties = {} }: Schema): string {
+  const [word] = [properties.type, properties.kind].flatMap((each) => each?.const ?? onlyOne(each?.enum));
+  return typeof word === 'string' ? pascal(word) : '';
+}
+
+const onlyOne = (words: readonly unknown[] = []): readonly unknown[] => (words.length === 1 ? words : []);
 
 const jsonOf = (content: Content | undefined): Schema | undefined =>
   content?.content?.['application/json']?.schema;

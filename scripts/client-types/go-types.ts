@@ -48,6 +48,8 @@ function textOf(type: Type): string {
   switch (type.kind) {
     case 'named':
       return type.name;
+    case 'choice':
+      return textOf(type.of);
     case 'list':
       return `[]${textOf(type.of)}`;
     case 'map':

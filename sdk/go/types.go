@@ -45,33 +45,53 @@ type Account struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	// A plan of the settings, or `custom`.
-	Plan string `json:"plan"`
-	// null: none.
+	Plan   string        `json:"plan"`
 	Limits AccountLimits `json:"limits"`
 	// Since when its keys are refused; null: it is in use.
 	DisabledAt *time.Time `json:"disabledAt"`
 	// Since when it is being deleted, which cannot be undone; null: it is not.
-	DeletingSince *time.Time   `json:"deletingSince"`
-	CreatedAt     time.Time    `json:"createdAt"`
-	UpdatedAt     time.Time    `json:"updatedAt"`
-	Links         AccountLinks `json:"links"`
+	DeletingSince *time.Time `json:"deletingSince"`
+	CreatedAt     time.Time  `json:"createdAt"`
+	UpdatedAt     time.Time  `json:"updatedAt"`
+	Links         SelfLink   `json:"links"`
 }
 
-// AccountLimits: null: none.
+// AccountCredits is a part of the API.
+type AccountCredits struct {
+	// What is left to spend; null: it is not limited.
+	Credits *Credits `json:"credits"`
+}
+
+// AccountLimits is a part of the API.
 type AccountLimits struct {
-	// Requests to the API per minute, over all keys.
+	// Requests to the API per minute, over all keys; null: no limit of its own.
 	RequestsPerMinute *int64 `json:"requestsPerMinute"`
-	// Pages fetched at the same time, over all processes.
+	// Pages fetched at the same time, over all processes; null: no limit.
 	ConcurrentPages *int64 `json:"concurrentPages"`
-	// URLs of its jobs that have not ended.
+	// URLs of its jobs that have not ended; null: no limit.
 	OpenURLs *int64 `json:"openUrls"`
-	// Bytes of the bodies that its jobs have stored, before compression.
+	// Bytes of the bodies that its jobs have stored, before compression; null: no limit.
 	StoredBytes *int64 `json:"storedBytes"`
 }
 
-// AccountLinks is a part of the API.
-type AccountLinks struct {
-	Self string `json:"self"`
+// AccountLimitsRequest is a part of the API.
+type AccountLimitsRequest struct {
+	// Requests to the API per minute, over all keys; null: no limit of its own.
+	RequestsPerMinute *int64 `json:"requestsPerMinute,omitempty"`
+	// Pages fetched at the same time, over all processes; null: no limit.
+	ConcurrentPages *int64 `json:"concurrentPages,omitempty"`
+	// URLs of its jobs that have not ended; null: no limit.
+	OpenURLs *int64 `json:"openUrls,omitempty"`
+	// Bytes of the bodies that its jobs have stored, before compression; null: no limit.
+	StoredBytes *int64 `json:"storedBytes,omitempty"`
+}
+
+// AccountUse is a part of the API.
+type AccountUse struct {
+	OpenURLs int64 `json:"openUrls"`
+	// Pages that are claimed by a worker.
+	ConcurrentPages int64 `json:"concurrentPages"`
+	StoredBytes     int64 `json:"storedBytes"`
 }
 
 // AccountWithUse is a part of the API.
@@ -79,25 +99,16 @@ type AccountWithUse struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	// A plan of the settings, or `custom`.
-	Plan string `json:"plan"`
-	// null: none.
+	Plan   string        `json:"plan"`
 	Limits AccountLimits `json:"limits"`
 	// Since when its keys are refused; null: it is in use.
 	DisabledAt *time.Time `json:"disabledAt"`
 	// Since when it is being deleted, which cannot be undone; null: it is not.
-	DeletingSince *time.Time         `json:"deletingSince"`
-	CreatedAt     time.Time          `json:"createdAt"`
-	UpdatedAt     time.Time          `json:"updatedAt"`
-	Links         AccountLinks       `json:"links"`
-	Used          AccountWithUseUsed `json:"used"`
-}
-
-// AccountWithUseUsed is a part of the API.
-type AccountWithUseUsed struct {
-	OpenURLs int64 `json:"openUrls"`
-	// Pages that are claimed by a worker.
-	ConcurrentPages int64 `json:"concurrentPages"`
-	StoredBytes     int64 `json:"storedBytes"`
+	DeletingSince *time.Time `json:"deletingSince"`
+	CreatedAt     time.Time  `json:"createdAt"`
+	UpdatedAt     time.Time  `json:"updatedAt"`
+	Links         SelfLink   `json:"links"`
+	Used          AccountUse `json:"used"`
 }
 
 // ActionResult is a part of the API.
@@ -108,6 +119,16 @@ type ActionResult struct {
 	Value any `json:"value,omitempty"`
 	// Of `screenshot`.
 	Screenshot *Artifact `json:"screenshot,omitempty"`
+}
+
+// ActiveHours is a part of the API.
+type ActiveHours struct {
+	// The local time at which they begin, `08:30`.
+	From string `json:"from"`
+	// The local time at which they end, at most `24:00`; before `from`: the next day.
+	To string `json:"to"`
+	// Days on which they begin, 0 is Sunday; empty: every day.
+	Days []int64 `json:"days,omitempty"`
 }
 
 // AddOptOutRequest is the body of a request.
@@ -145,7 +166,7 @@ type Attempt struct {
 	// What decided the outcome.
 	Evidence *string `json:"evidence,omitempty"`
 	// Of an attempt that led on: the redirects it followed.
-	Redirects []AttemptRedirects `json:"redirects,omitempty"`
+	Redirects []Redirect `json:"redirects,omitempty"`
 	// The page led on to another host, where the next attempt was made.
 	LedOn *bool `json:"ledOn,omitempty"`
 	// Whose block or challenge it is, where that is known.
@@ -163,12 +184,6 @@ type Attempt struct {
 	// What it costs in millionths of a credit; left out: nothing.
 	Microcredits *int64    `json:"microcredits,omitempty"`
 	At           time.Time `json:"at"`
-}
-
-// AttemptRedirects is a part of the API.
-type AttemptRedirects struct {
-	URL        string `json:"url"`
-	StatusCode int64  `json:"statusCode"`
 }
 
 // AttemptYield: How much there was to read, where that decides about rendering.
@@ -237,11 +252,11 @@ type BatchPageOptions struct {
 	// What a browser need not load.
 	BlockResources []string `json:"blockResources,omitempty"`
 	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
+	Viewport *PageViewport `json:"viewport,omitempty"`
 	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
 	Mobile *bool `json:"mobile,omitempty"`
 	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
+	Geolocation *PageGeolocation `json:"geolocation,omitempty"`
 	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
 	Locale *string `json:"locale,omitempty"`
 	// Time zone of the browser. Needs a browser.
@@ -274,8 +289,8 @@ type BatchPageOptions struct {
 	Reuse *bool `json:"reuse,omitempty"`
 }
 
-// PageAction2 is a part of the API.
-type PageAction2 struct {
+// PageActionClick is a part of the API.
+type PageActionClick struct {
 	Type string `json:"type"`
 	// A CSS selector, or one of Playwright’s.
 	Selector string `json:"selector"`
@@ -283,8 +298,8 @@ type PageAction2 struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction3 is a part of the API.
-type PageAction3 struct {
+// PageActionHover is a part of the API.
+type PageActionHover struct {
 	Type string `json:"type"`
 	// A CSS selector, or one of Playwright’s.
 	Selector string `json:"selector"`
@@ -292,25 +307,25 @@ type PageAction3 struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction4: To the page that an earlier action left.
-type PageAction4 struct {
+// PageActionBack: To the page that an earlier action left.
+type PageActionBack struct {
 	Type string `json:"type"`
 	// Time for this step; 10 s unless given.
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction5 is a part of the API.
-type PageAction5 struct {
+// PageActionUpload is a part of the API.
+type PageActionUpload struct {
 	Type string `json:"type"`
 	// An `<input type="file">`.
-	Selector string             `json:"selector"`
-	Files    []PageAction5Files `json:"files"`
+	Selector string                  `json:"selector"`
+	Files    []PageActionUploadFiles `json:"files"`
 	// Time for this step; 10 s unless given.
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction5Files is a part of the API.
-type PageAction5Files struct {
+// PageActionUploadFiles is a part of the API.
+type PageActionUploadFiles struct {
 	Name string `json:"name"`
 	// `application/octet-stream` unless given.
 	ContentType *string `json:"contentType,omitempty"`
@@ -318,8 +333,8 @@ type PageAction5Files struct {
 	Base64 string `json:"base64"`
 }
 
-// PageAction6 is a part of the API.
-type PageAction6 struct {
+// PageActionType is a part of the API.
+type PageActionType struct {
 	Type string `json:"type"`
 	// A CSS selector, or one of Playwright’s.
 	Selector string `json:"selector"`
@@ -328,8 +343,8 @@ type PageAction6 struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction7 is a part of the API.
-type PageAction7 struct {
+// PageActionPress is a part of the API.
+type PageActionPress struct {
 	Type string `json:"type"`
 	// `Enter`, `a`, `Control+A` …
 	Key string `json:"key"`
@@ -339,8 +354,8 @@ type PageAction7 struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction8 is a part of the API.
-type PageAction8 struct {
+// PageActionSelect is a part of the API.
+type PageActionSelect struct {
 	Type string `json:"type"`
 	// A CSS selector, or one of Playwright’s.
 	Selector string `json:"selector"`
@@ -350,8 +365,8 @@ type PageAction8 struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction9 is a part of the API.
-type PageAction9 struct {
+// PageActionWait is a part of the API.
+type PageActionWait struct {
 	Type string `json:"type"`
 	// A CSS selector, or one of Playwright’s.
 	Selector *string `json:"selector,omitempty"`
@@ -362,8 +377,8 @@ type PageAction9 struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction10 is a part of the API.
-type PageAction10 struct {
+// PageActionScroll is a part of the API.
+type PageActionScroll struct {
 	Type string `json:"type"`
 	// Until this element is in sight.
 	Selector *string `json:"selector,omitempty"`
@@ -373,8 +388,8 @@ type PageAction10 struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction11 is a part of the API.
-type PageAction11 struct {
+// PageActionEvaluate is a part of the API.
+type PageActionEvaluate struct {
 	Type string `json:"type"`
 	// JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.
 	Script string `json:"script"`
@@ -382,8 +397,8 @@ type PageAction11 struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// PageAction12 is a part of the API.
-type PageAction12 struct {
+// PageActionScreenshot is a part of the API.
+type PageActionScreenshot struct {
 	Type string `json:"type"`
 	// The whole page instead of what a window shows.
 	FullPage *bool `json:"fullPage,omitempty"`
@@ -395,20 +410,6 @@ type PageAction12 struct {
 	Quality *int64 `json:"quality,omitempty"`
 	// Time for this step; 10 s unless given.
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-}
-
-// BatchPageOptionsViewport is a part of the API.
-type BatchPageOptionsViewport struct {
-	Width  int64 `json:"width"`
-	Height int64 `json:"height"`
-}
-
-// BatchPageOptionsGeolocation is a part of the API.
-type BatchPageOptionsGeolocation struct {
-	Latitude  float64 `json:"latitude"`
-	Longitude float64 `json:"longitude"`
-	// In metres; 10 unless given.
-	Accuracy *float64 `json:"accuracy,omitempty"`
 }
 
 // BatchRequest is the body of a request.
@@ -442,40 +443,28 @@ type BatchRequest struct {
 	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
 	Lake *bool `json:"lake,omitempty"`
 	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []BatchRequestExports `json:"exports,omitempty"`
+	Exports []JobExport `json:"exports,omitempty"`
 	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
 	Webhook *JobWebhook `json:"webhook,omitempty"`
 }
 
 func (BatchRequest) isRequest() {}
 
-// BatchRequestExports is a part of the API.
-type BatchRequestExports struct {
-	// What the file has.
-	Type string `json:"type"`
-	// How it is written.
-	Format string `json:"format"`
-}
-
 // ChangeAccountRequest is the body of a request.
 type ChangeAccountRequest struct {
-	Name   *string                     `json:"name,omitempty"`
-	Plan   *string                     `json:"plan,omitempty"`
-	Limits *ChangeAccountRequestLimits `json:"limits,omitempty"`
+	Name   *string               `json:"name,omitempty"`
+	Plan   *string               `json:"plan,omitempty"`
+	Limits *AccountLimitsRequest `json:"limits,omitempty"`
 }
 
 func (ChangeAccountRequest) isRequest() {}
 
-// ChangeAccountRequestLimits is a part of the API.
-type ChangeAccountRequestLimits struct {
-	// Requests to the API per minute, over all keys.
-	RequestsPerMinute *int64 `json:"requestsPerMinute,omitempty"`
-	// Pages fetched at the same time, over all processes.
-	ConcurrentPages *int64 `json:"concurrentPages,omitempty"`
-	// URLs of its jobs that have not ended.
-	OpenURLs *int64 `json:"openUrls,omitempty"`
-	// Bytes of the bodies that its jobs have stored, before compression.
-	StoredBytes *int64 `json:"storedBytes,omitempty"`
+// ChangeThreshold is a part of the API.
+type ChangeThreshold struct {
+	// Least share that changes: of the characters, of the larger number, of the pixels.
+	Share *float64 `json:"share,omitempty"`
+	// Least amount that changes: characters, the difference of two numbers, pixels.
+	Amount *float64 `json:"amount,omitempty"`
 }
 
 // ChangedWebhook is a part of the API.
@@ -518,29 +507,10 @@ type CheckedOwnerRequest struct {
 	ProvedAt  *time.Time `json:"provedAt"`
 	ProvedBy  *string    `json:"provedBy"`
 	// Publish one of the two, then call `check`.
-	Proof CheckedOwnerRequestProof `json:"proof"`
-	Links AccountLinks             `json:"links"`
+	Proof OwnerProof `json:"proof"`
+	Links SelfLink   `json:"links"`
 	// What was found in place of the proof.
 	Seen []string `json:"seen"`
-}
-
-// CheckedOwnerRequestProof: Publish one of the two, then call `check`.
-type CheckedOwnerRequestProof struct {
-	File CheckedOwnerRequestProofFile `json:"file"`
-	Dns  *CheckedOwnerRequestProofDns `json:"dns"`
-}
-
-// CheckedOwnerRequestProofFile is a part of the API.
-type CheckedOwnerRequestProofFile struct {
-	URL  string `json:"url"`
-	Line string `json:"line"`
-}
-
-// CheckedOwnerRequestProofDns is a part of the API.
-type CheckedOwnerRequestProofDns struct {
-	Name string `json:"name"`
-	Type string `json:"type"`
-	Text string `json:"text"`
 }
 
 // CrawlPageOptions is a part of the API.
@@ -578,11 +548,11 @@ type CrawlPageOptions struct {
 	// What a browser need not load.
 	BlockResources []string `json:"blockResources,omitempty"`
 	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
+	Viewport *PageViewport `json:"viewport,omitempty"`
 	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
 	Mobile *bool `json:"mobile,omitempty"`
 	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
+	Geolocation *PageGeolocation `json:"geolocation,omitempty"`
 	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
 	Locale *string `json:"locale,omitempty"`
 	// Time zone of the browser. Needs a browser.
@@ -666,7 +636,7 @@ type CrawlRequest struct {
 	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
 	Lake *bool `json:"lake,omitempty"`
 	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []BatchRequestExports `json:"exports,omitempty"`
+	Exports []JobExport `json:"exports,omitempty"`
 	// Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
 	MaxLoginWalls *int64 `json:"maxLoginWalls,omitempty"`
 	// How each page is fetched.
@@ -706,11 +676,10 @@ type CrawlRouteOptions struct {
 // CreateAccountRequest is the body of a request.
 type CreateAccountRequest struct {
 	// Left out: one is made.
-	ID   *string `json:"id,omitempty"`
-	Name string  `json:"name"`
-	Plan *string `json:"plan,omitempty"`
-	// Limits left out are none.
-	Limits *ChangeAccountRequestLimits `json:"limits,omitempty"`
+	ID     *string               `json:"id,omitempty"`
+	Name   string                `json:"name"`
+	Plan   *string               `json:"plan,omitempty"`
+	Limits *AccountLimitsRequest `json:"limits,omitempty"`
 }
 
 func (CreateAccountRequest) isRequest() {}
@@ -751,10 +720,10 @@ type Credential struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 	// The only hosts it is sent to.
-	Hosts     []string     `json:"hosts"`
-	CreatedAt time.Time    `json:"createdAt"`
-	UpdatedAt time.Time    `json:"updatedAt"`
-	Links     AccountLinks `json:"links"`
+	Hosts     []string  `json:"hosts"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	Links     SelfLink  `json:"links"`
 }
 
 // CreditEntry is a part of the API.
@@ -786,6 +755,18 @@ type Credits struct {
 	RenewsAt time.Time `json:"renewsAt"`
 }
 
+// Deleted is a part of the API.
+type Deleted struct {
+	ID      string `json:"id"`
+	Deleted bool   `json:"deleted"`
+}
+
+// DeletedName is a part of the API.
+type DeletedName struct {
+	Name    string `json:"name"`
+	Deleted bool   `json:"deleted"`
+}
+
 // Delivery is a part of the API.
 type Delivery struct {
 	ID        string `json:"id"`
@@ -798,11 +779,11 @@ type Delivery struct {
 	State    string  `json:"state"`
 	Attempts int64   `json:"attempts"`
 	// Why it failed.
-	Reason       *string      `json:"reason"`
-	RedeliveryOf *string      `json:"redeliveryOf"`
-	CreatedAt    time.Time    `json:"createdAt"`
-	EndedAt      *time.Time   `json:"endedAt"`
-	Links        AccountLinks `json:"links"`
+	Reason       *string    `json:"reason"`
+	RedeliveryOf *string    `json:"redeliveryOf"`
+	CreatedAt    time.Time  `json:"createdAt"`
+	EndedAt      *time.Time `json:"endedAt"`
+	Links        SelfLink   `json:"links"`
 }
 
 // DeliveryDetail is a part of the API.
@@ -817,11 +798,11 @@ type DeliveryDetail struct {
 	State    string  `json:"state"`
 	Attempts int64   `json:"attempts"`
 	// Why it failed.
-	Reason       *string      `json:"reason"`
-	RedeliveryOf *string      `json:"redeliveryOf"`
-	CreatedAt    time.Time    `json:"createdAt"`
-	EndedAt      *time.Time   `json:"endedAt"`
-	Links        AccountLinks `json:"links"`
+	Reason       *string    `json:"reason"`
+	RedeliveryOf *string    `json:"redeliveryOf"`
+	CreatedAt    time.Time  `json:"createdAt"`
+	EndedAt      *time.Time `json:"endedAt"`
+	Links        SelfLink   `json:"links"`
 	// Not before this time; null when it has ended.
 	NextAttemptAt *time.Time `json:"nextAttemptAt"`
 	// What was sent last; null before the first attempt.
@@ -871,11 +852,11 @@ type Domain struct {
 	Requests int64      `json:"requests"`
 	Failures int64      `json:"failures"`
 	// Below 1 after the host asked to slow down.
-	RateFactor    float64      `json:"rateFactor"`
-	BlockedUntil  *time.Time   `json:"blockedUntil"`
-	LastRequestAt *time.Time   `json:"lastRequestAt"`
-	Breaker       string       `json:"breaker"`
-	Links         AccountLinks `json:"links"`
+	RateFactor    float64    `json:"rateFactor"`
+	BlockedUntil  *time.Time `json:"blockedUntil"`
+	LastRequestAt *time.Time `json:"lastRequestAt"`
+	Breaker       string     `json:"breaker"`
+	Links         SelfLink   `json:"links"`
 }
 
 // DomainDetail is a part of the API.
@@ -889,48 +870,19 @@ type DomainDetail struct {
 	Requests int64      `json:"requests"`
 	Failures int64      `json:"failures"`
 	// Below 1 after the host asked to slow down.
-	RateFactor    float64         `json:"rateFactor"`
-	BlockedUntil  *time.Time      `json:"blockedUntil"`
-	LastRequestAt *time.Time      `json:"lastRequestAt"`
-	Breaker       string          `json:"breaker"`
-	Links         AccountLinks    `json:"links"`
-	Strategy      DomainStrategy2 `json:"strategy"`
+	RateFactor    float64    `json:"rateFactor"`
+	BlockedUntil  *time.Time `json:"blockedUntil"`
+	LastRequestAt *time.Time `json:"lastRequestAt"`
+	Breaker       string     `json:"breaker"`
+	Links         SelfLink   `json:"links"`
+	// What the host has taught; null while that is nothing.
+	Strategy *DomainStrategy `json:"strategy"`
 	// How the host is treated, and which entries of the policy file say so.
 	Policy any `json:"policy"`
 	// The rule that denies the host; null when none does.
 	Denied *string              `json:"denied"`
 	Robots []DomainDetailRobots `json:"robots"`
 	OptOut *DomainDetailOptOut  `json:"optOut"`
-}
-
-// DomainStrategy2 is a part of the API.
-type DomainStrategy2 struct {
-	// Ways to fetch that were tried, the one with most experience first.
-	Ways  []DomainStrategy2Ways `json:"ways"`
-	Pages DomainStrategy2Pages  `json:"pages"`
-	// When a cheaper way was last tried again.
-	ProbedAt *time.Time `json:"probedAt"`
-}
-
-// DomainStrategy2Ways is a part of the API.
-type DomainStrategy2Ways struct {
-	Engine string `json:"engine"`
-	// Null: without a proxy.
-	ProxyTier *string `json:"proxyTier"`
-	Identity  string  `json:"identity"`
-	// Share of attempts that the site admitted, from 0 to 1; older attempts count less.
-	SuccessRate float64 `json:"successRate"`
-	// How much experience that is, in attempts; half of it is gone after a day.
-	Weight float64   `json:"weight"`
-	LastAt time.Time `json:"lastAt"`
-}
-
-// DomainStrategy2Pages is a part of the API.
-type DomainStrategy2Pages struct {
-	// Kinds of pages, told apart by their URLs.
-	Known int64 `json:"known"`
-	// Those of them that are empty without scripts.
-	NeedScripts int64 `json:"needScripts"`
 }
 
 // DomainDetailRobots is a part of the API.
@@ -983,6 +935,36 @@ type DomainRequestsLimit struct {
 	PerBucket *int64 `json:"perBucket"`
 }
 
+// DomainStrategy is a part of the API.
+type DomainStrategy struct {
+	// Ways to fetch that were tried, the one with most experience first.
+	Ways  []DomainStrategyWays `json:"ways"`
+	Pages DomainStrategyPages  `json:"pages"`
+	// When a cheaper way was last tried again.
+	ProbedAt *time.Time `json:"probedAt"`
+}
+
+// DomainStrategyWays is a part of the API.
+type DomainStrategyWays struct {
+	Engine string `json:"engine"`
+	// Null: without a proxy.
+	ProxyTier *string `json:"proxyTier"`
+	Identity  string  `json:"identity"`
+	// Share of attempts that the site admitted, from 0 to 1; older attempts count less.
+	SuccessRate float64 `json:"successRate"`
+	// How much experience that is, in attempts; half of it is gone after a day.
+	Weight float64   `json:"weight"`
+	LastAt time.Time `json:"lastAt"`
+}
+
+// DomainStrategyPages is a part of the API.
+type DomainStrategyPages struct {
+	// Kinds of pages, told apart by their URLs.
+	Known int64 `json:"known"`
+	// Those of them that are empty without scripts.
+	NeedScripts int64 `json:"needScripts"`
+}
+
 // Estimate is a part of the API.
 type Estimate struct {
 	// Pages that will be fetched.
@@ -1015,7 +997,6 @@ type EstimateHosts struct {
 
 // EstimateJobRequest is the body of a request.
 type EstimateJobRequest struct {
-	// What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
 	Job any `json:"job"`
 	// Pages of a crawl, where that is known.
 	Pages *int64 `json:"pages,omitempty"`
@@ -1087,52 +1068,20 @@ func (ExportRequest) isRequest() {}
 // ExportRequestRules: `diff`: what counts as a change.
 type ExportRequestRules struct {
 	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
+	Watch *WatchRules `json:"watch,omitempty"`
 	// What never counts as a change.
-	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
+	Ignore *IgnoreRules `json:"ignore,omitempty"`
 	// Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-	Threshold *ExportRequestRulesThreshold `json:"threshold,omitempty"`
+	Threshold *ChangeThreshold `json:"threshold,omitempty"`
 }
 
-// ExportRequestRulesWatch: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-type ExportRequestRulesWatch struct {
-	// The visible text of the page.
-	Text *bool `json:"text,omitempty"`
-	// The main content as Markdown, which has the addresses of links as well.
-	Markdown *bool `json:"markdown,omitempty"`
-	// The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-	Selectors []string `json:"selectors,omitempty"`
-	// Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-	Fields any `json:"fields,omitempty"`
-	// The pixels of the screenshot.
-	Screenshot *bool `json:"screenshot,omitempty"`
-}
-
-// ExportRequestRulesIgnore: What never counts as a change.
-type ExportRequestRulesIgnore struct {
-	// Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-	Patterns []string `json:"patterns,omitempty"`
-	// Elements, by CSS or XPath, that are removed from the page.
-	Selectors []string `json:"selectors,omitempty"`
-	// Fields that are not compared.
-	Fields []string `json:"fields,omitempty"`
-}
-
-// ExportRequestRulesThreshold: Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-type ExportRequestRulesThreshold struct {
-	// Least share that changes: of the characters, of the larger number, of the pixels.
-	Share *float64 `json:"share,omitempty"`
-	// Least amount that changes: characters, the difference of two numbers, pixels.
-	Amount *float64 `json:"amount,omitempty"`
-}
-
-// ExportRequestTo is a part of the API.
-type ExportRequestTo struct {
+// ExportToFolder is a part of the API.
+type ExportToFolder struct {
 	Folder string `json:"folder"`
 }
 
-// ExportRequestTo2 is a part of the API.
-type ExportRequestTo2 struct {
+// ExportToS3 is a part of the API.
+type ExportToS3 struct {
 	S3 string `json:"s3"`
 }
 
@@ -1204,6 +1153,16 @@ type GrantCreditsRequest struct {
 }
 
 func (GrantCreditsRequest) isRequest() {}
+
+// IgnoreRules is a part of the API.
+type IgnoreRules struct {
+	// Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+	Patterns []string `json:"patterns,omitempty"`
+	// Elements, by CSS or XPath, that are removed from the page.
+	Selectors []string `json:"selectors,omitempty"`
+	// Fields that are not compared.
+	Fields []string `json:"fields,omitempty"`
+}
 
 // Job is a part of the API.
 type Job struct {
@@ -1282,6 +1241,14 @@ type JobError struct {
 	Rule       *string    `json:"rule"`
 	Attempts   []Attempt  `json:"attempts"`
 	FinishedAt *time.Time `json:"finishedAt"`
+}
+
+// JobExport: A file that is written when the job has ended.
+type JobExport struct {
+	// What the file has.
+	Type string `json:"type"`
+	// How it is written.
+	Format string `json:"format"`
 }
 
 // JobLinks is a part of the API.
@@ -1518,13 +1485,13 @@ type Key struct {
 	// First characters of the secret, for recognising it.
 	Prefix string   `json:"prefix"`
 	Scopes []string `json:"scopes"`
-	// null: the server’s default.
-	RatePerMinute *int64       `json:"ratePerMinute"`
-	CreatedAt     time.Time    `json:"createdAt"`
-	ExpiresAt     *time.Time   `json:"expiresAt"`
-	RevokedAt     *time.Time   `json:"revokedAt"`
-	LastUsedAt    *time.Time   `json:"lastUsedAt"`
-	Links         AccountLinks `json:"links"`
+	// Requests per minute; null: as many as the server allows a key.
+	RatePerMinute *int64     `json:"ratePerMinute"`
+	CreatedAt     time.Time  `json:"createdAt"`
+	ExpiresAt     *time.Time `json:"expiresAt"`
+	RevokedAt     *time.Time `json:"revokedAt"`
+	LastUsedAt    *time.Time `json:"lastUsedAt"`
+	Links         SelfLink   `json:"links"`
 }
 
 // LedgerEntry is a part of the API.
@@ -1635,54 +1602,6 @@ type MapPages struct {
 	Title *string `json:"title"`
 }
 
-// MapPageOptions is a part of the API.
-type MapPageOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *PageWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *PageProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-}
-
 // MapRequest is the body of a request.
 type MapRequest struct {
 	// The site, or the part of it to start from.
@@ -1708,7 +1627,7 @@ type MapRequest struct {
 	// Answer 202 with the job at once instead of waiting for the result.
 	Async *bool `json:"async,omitempty"`
 	// How the start page and the sitemaps are fetched.
-	Options *MapPageOptions `json:"options,omitempty"`
+	Options *PageOptions `json:"options,omitempty"`
 }
 
 func (MapRequest) isRequest() {}
@@ -1720,8 +1639,8 @@ type Monitor struct {
 	// What is watched: `urls`, a `site` or a `sitemap`.
 	Target string `json:"target"`
 	// The pages, or the one address of the site or sitemap.
-	URLs     []string        `json:"urls"`
-	Schedule MonitorSchedule `json:"schedule"`
+	URLs     []string      `json:"urls"`
+	Schedule MonitorTiming `json:"schedule"`
 	// What of each page is compared.
 	Watch      map[string]any `json:"watch"`
 	Ignore     map[string]any `json:"ignore"`
@@ -1745,23 +1664,6 @@ type Monitor struct {
 	CreatedAt    time.Time         `json:"createdAt"`
 	UpdatedAt    time.Time         `json:"updatedAt"`
 	Links        MonitorLinks      `json:"links"`
-}
-
-// MonitorSchedule is a part of the API.
-type MonitorSchedule struct {
-	ID          string                      `json:"id"`
-	Cron        *string                     `json:"cron"`
-	EveryMs     *int64                      `json:"everyMs"`
-	TimeZone    string                      `json:"timeZone"`
-	JitterMs    int64                       `json:"jitterMs"`
-	ActiveHours *MonitorScheduleActiveHours `json:"activeHours"`
-}
-
-// MonitorScheduleActiveHours is a part of the API.
-type MonitorScheduleActiveHours struct {
-	From string  `json:"from"`
-	To   string  `json:"to"`
-	Days []int64 `json:"days"`
 }
 
 // MonitorLastCheck is a part of the API.
@@ -1835,70 +1737,6 @@ type MonitorChangeLinks struct {
 	Job     string `json:"job"`
 }
 
-// MonitorPageOptions is a part of the API.
-type MonitorPageOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-	Engine *string `json:"engine,omitempty"`
-	// Formats that are kept of each page and returned.
-	Formats []string `json:"formats,omitempty"`
-	// Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-	Inline *bool `json:"inline,omitempty"`
-	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
-	// Cookies to send to the origin of the URL.
-	Cookies map[string]string `json:"cookies,omitempty"`
-	// What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-	Extract *ExtractOptions `json:"extract,omitempty"`
-	// `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-	OnlyMainContent *bool `json:"onlyMainContent,omitempty"`
-	// CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-	IncludeTags []string `json:"includeTags,omitempty"`
-	// CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-	ExcludeTags []string `json:"excludeTags,omitempty"`
-	// Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-	MaxPDFPages *int64 `json:"maxPdfPages,omitempty"`
-	// What to wait for before the page is read. Needs a browser.
-	Wait *PageWait `json:"wait,omitempty"`
-	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-	Scroll any `json:"scroll,omitempty"`
-	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-	Actions []any `json:"actions,omitempty"`
-	// How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-	Screenshot *PageScreenshot `json:"screenshot,omitempty"`
-	// What a browser need not load.
-	BlockResources []string `json:"blockResources,omitempty"`
-	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
-	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-	Mobile *bool `json:"mobile,omitempty"`
-	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
-	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-	Locale *string `json:"locale,omitempty"`
-	// Time zone of the browser. Needs a browser.
-	Timezone *string `json:"timezone,omitempty"`
-	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-	Session *string `json:"session,omitempty"`
-	// The way out. Without it, as policy and need say.
-	Proxy *PageProxy `json:"proxy,omitempty"`
-	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-	Identity *string `json:"identity,omitempty"`
-	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-	IdentityBrowser *string `json:"identityBrowser,omitempty"`
-	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
-	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
-	// Tries per URL, the first one included.
-	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
-	// Largest body that is read, after decompression.
-	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// `false` is refused unless the operator’s policy consents to that for the host.
-	ObeyRobots *bool `json:"obeyRobots,omitempty"`
-}
-
 // MonitorPreview is a part of the API.
 type MonitorPreview struct {
 	URL   string  `json:"url"`
@@ -1930,11 +1768,11 @@ type MonitorPreviewRequest struct {
 	// The page to look at.
 	URL string `json:"url"`
 	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
+	Watch *WatchRules `json:"watch,omitempty"`
 	// What never counts as a change.
-	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
+	Ignore *IgnoreRules `json:"ignore,omitempty"`
 	// How the page is fetched.
-	Options *MonitorPageOptions `json:"options,omitempty"`
+	Options *CrawlPageOptions `json:"options,omitempty"`
 }
 
 func (MonitorPreviewRequest) isRequest() {}
@@ -1942,7 +1780,7 @@ func (MonitorPreviewRequest) isRequest() {}
 // MonitorReceivers: Who is told of this monitor, besides the webhooks of the account.
 type MonitorReceivers struct {
 	// Where the events are sent as JSON.
-	Webhook *MonitorReceiversWebhook `json:"webhook,omitempty"`
+	Webhook *MonitorWebhook `json:"webhook,omitempty"`
 	// An address for e-mail; the server must have SCRAPIFIE_SMTP_URL.
 	Email *string `json:"email,omitempty"`
 	// A short message for people goes here: an incoming webhook of Slack.
@@ -1957,16 +1795,6 @@ type MonitorReceivers struct {
 	Events []string `json:"events,omitempty"`
 }
 
-// MonitorReceiversWebhook: Where the events are sent as JSON.
-type MonitorReceiversWebhook struct {
-	// An http or https URL.
-	URL string `json:"url"`
-	// Signs what is sent. Without one, messages are not signed.
-	Secret *string `json:"secret,omitempty"`
-	// Sent along, such as `Authorization`.
-	Headers map[string]string `json:"headers,omitempty"`
-}
-
 // MonitorRequest is the body of a request.
 type MonitorRequest struct {
 	// For people.
@@ -1978,13 +1806,13 @@ type MonitorRequest struct {
 	// A sitemap whose pages are watched.
 	Sitemap *string `json:"sitemap,omitempty"`
 	// When the pages are checked, as for /v1/schedules.
-	Schedule MonitorRequestSchedule `json:"schedule"`
+	Schedule MonitorSchedule `json:"schedule"`
 	// What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-	Watch *ExportRequestRulesWatch `json:"watch,omitempty"`
+	Watch *WatchRules `json:"watch,omitempty"`
 	// What never counts as a change.
-	Ignore *ExportRequestRulesIgnore `json:"ignore,omitempty"`
+	Ignore *IgnoreRules `json:"ignore,omitempty"`
 	// Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-	Threshold *ExportRequestRulesThreshold `json:"threshold,omitempty"`
+	Threshold *ChangeThreshold `json:"threshold,omitempty"`
 	// Checks in a row that must have seen a change before it is told.
 	Confirm *int64 `json:"confirm,omitempty"`
 	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
@@ -2004,14 +1832,14 @@ type MonitorRequest struct {
 	// URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
 	Exclude []string `json:"exclude,omitempty"`
 	// How each page is fetched.
-	Options *MonitorPageOptions `json:"options,omitempty"`
-	Notify  *MonitorReceivers   `json:"notify,omitempty"`
+	Options *CrawlPageOptions `json:"options,omitempty"`
+	Notify  *MonitorReceivers `json:"notify,omitempty"`
 }
 
 func (MonitorRequest) isRequest() {}
 
-// MonitorRequestSchedule: When the pages are checked, as for /v1/schedules.
-type MonitorRequestSchedule struct {
+// MonitorSchedule is a part of the API.
+type MonitorSchedule struct {
 	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
 	Cron *string `json:"cron,omitempty"`
 	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
@@ -2023,17 +1851,38 @@ type MonitorRequestSchedule struct {
 	// After a time without schedulers: one run for all that were missed, or none.
 	CatchUp *string `json:"catchUp,omitempty"`
 	// Times outside of these hours are left out; null: none are.
-	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
+	ActiveHours *ActiveHours `json:"activeHours,omitempty"`
 }
 
-// MonitorRequestScheduleActiveHours is a part of the API.
-type MonitorRequestScheduleActiveHours struct {
-	// The local time at which they begin, `08:30`.
-	From string `json:"from"`
-	// The local time at which they end, at most `24:00`; before `from`: the next day.
-	To string `json:"to"`
-	// Days on which they begin, 0 is Sunday; empty: every day.
-	Days []int64 `json:"days,omitempty"`
+// MonitorScheduleUpdate is a part of the API.
+type MonitorScheduleUpdate struct {
+	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+	Cron *string `json:"cron,omitempty"`
+	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
+	Every any `json:"every,omitempty"`
+	// IANA time zone of the cron line and of the active hours.
+	TimeZone *string `json:"timeZone,omitempty"`
+	JitterMs *int64  `json:"jitterMs,omitempty"`
+	CatchUp  *string `json:"catchUp,omitempty"`
+	// Times outside of these hours are left out; null: none are.
+	ActiveHours *ActiveHours `json:"activeHours,omitempty"`
+}
+
+// MonitorTiming is a part of the API.
+type MonitorTiming struct {
+	ID          string                    `json:"id"`
+	Cron        *string                   `json:"cron"`
+	EveryMs     *int64                    `json:"everyMs"`
+	TimeZone    string                    `json:"timeZone"`
+	JitterMs    int64                     `json:"jitterMs"`
+	ActiveHours *MonitorTimingActiveHours `json:"activeHours"`
+}
+
+// MonitorTimingActiveHours is a part of the API.
+type MonitorTimingActiveHours struct {
+	From string  `json:"from"`
+	To   string  `json:"to"`
+	Days []int64 `json:"days"`
 }
 
 // MonitorUpdate is the body of a request.
@@ -2045,11 +1894,11 @@ type MonitorUpdate struct {
 	// A site to watch: its pages are found by following links and reading its sitemaps.
 	Site *string `json:"site,omitempty"`
 	// A sitemap whose pages are watched.
-	Sitemap   *string                 `json:"sitemap,omitempty"`
-	Schedule  *MonitorUpdateSchedule  `json:"schedule,omitempty"`
-	Watch     *MonitorUpdateWatch     `json:"watch,omitempty"`
-	Ignore    *MonitorUpdateIgnore    `json:"ignore,omitempty"`
-	Threshold *MonitorUpdateThreshold `json:"threshold,omitempty"`
+	Sitemap   *string                `json:"sitemap,omitempty"`
+	Schedule  *MonitorScheduleUpdate `json:"schedule,omitempty"`
+	Watch     *WatchRules            `json:"watch,omitempty"`
+	Ignore    *IgnoreRules           `json:"ignore,omitempty"`
+	Threshold *ChangeThreshold       `json:"threshold,omitempty"`
 	// Checks in a row that must have seen a change before it is told.
 	Confirm *int64 `json:"confirm,omitempty"`
 	// How long a page that is gone, empty or almost wholly another has to stay so before it is told.
@@ -2066,57 +1915,21 @@ type MonitorUpdate struct {
 	Include  []string `json:"include,omitempty"`
 	Exclude  []string `json:"exclude,omitempty"`
 	// How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
-	Options *MonitorPageOptions `json:"options,omitempty"`
+	Options *CrawlPageOptions `json:"options,omitempty"`
 	// Replaces the receivers that the monitor had; null: it has none.
 	Notify *MonitorReceivers `json:"notify,omitempty"`
 }
 
 func (MonitorUpdate) isRequest() {}
 
-// MonitorUpdateSchedule is a part of the API.
-type MonitorUpdateSchedule struct {
-	// Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-	Cron *string `json:"cron,omitempty"`
-	// The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
-	Every any `json:"every,omitempty"`
-	// IANA time zone of the cron line and of the active hours.
-	TimeZone *string `json:"timeZone,omitempty"`
-	JitterMs *int64  `json:"jitterMs,omitempty"`
-	CatchUp  *string `json:"catchUp,omitempty"`
-	// Times outside of these hours are left out; null: none are.
-	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
-}
-
-// MonitorUpdateWatch is a part of the API.
-type MonitorUpdateWatch struct {
-	// The visible text of the page.
-	Text *bool `json:"text,omitempty"`
-	// The main content as Markdown, which has the addresses of links as well.
-	Markdown *bool `json:"markdown,omitempty"`
-	// The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-	Selectors []string `json:"selectors,omitempty"`
-	// Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-	Fields any `json:"fields,omitempty"`
-	// The pixels of the screenshot.
-	Screenshot *bool `json:"screenshot,omitempty"`
-}
-
-// MonitorUpdateIgnore is a part of the API.
-type MonitorUpdateIgnore struct {
-	// Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-	Patterns []string `json:"patterns,omitempty"`
-	// Elements, by CSS or XPath, that are removed from the page.
-	Selectors []string `json:"selectors,omitempty"`
-	// Fields that are not compared.
-	Fields []string `json:"fields,omitempty"`
-}
-
-// MonitorUpdateThreshold is a part of the API.
-type MonitorUpdateThreshold struct {
-	// Least share that changes: of the characters, of the larger number, of the pixels.
-	Share *float64 `json:"share,omitempty"`
-	// Least amount that changes: characters, the difference of two numbers, pixels.
-	Amount *float64 `json:"amount,omitempty"`
+// MonitorWebhook is a part of the API.
+type MonitorWebhook struct {
+	// An http or https URL.
+	URL string `json:"url"`
+	// Signs what is sent. Without one, messages are not signed.
+	Secret *string `json:"secret,omitempty"`
+	// Sent along, such as `Authorization`.
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
 // NewKey is a part of the API.
@@ -2126,13 +1939,13 @@ type NewKey struct {
 	// First characters of the secret, for recognising it.
 	Prefix string   `json:"prefix"`
 	Scopes []string `json:"scopes"`
-	// null: the server’s default.
-	RatePerMinute *int64       `json:"ratePerMinute"`
-	CreatedAt     time.Time    `json:"createdAt"`
-	ExpiresAt     *time.Time   `json:"expiresAt"`
-	RevokedAt     *time.Time   `json:"revokedAt"`
-	LastUsedAt    *time.Time   `json:"lastUsedAt"`
-	Links         AccountLinks `json:"links"`
+	// Requests per minute; null: as many as the server allows a key.
+	RatePerMinute *int64     `json:"ratePerMinute"`
+	CreatedAt     time.Time  `json:"createdAt"`
+	ExpiresAt     *time.Time `json:"expiresAt"`
+	RevokedAt     *time.Time `json:"revokedAt"`
+	LastUsedAt    *time.Time `json:"lastUsedAt"`
+	Links         SelfLink   `json:"links"`
 	// Shown this one time.
 	Secret string `json:"secret"`
 }
@@ -2170,7 +1983,59 @@ type Notification struct {
 	// What the event says, as in docs/events.md.
 	Data map[string]any `json:"data"`
 	// The job; null for events of no job.
-	Links *AccountLinks `json:"links"`
+	Links *NotificationLinks `json:"links"`
+}
+
+// NotificationLinks is a part of the API.
+type NotificationLinks struct {
+	Self string `json:"self"`
+}
+
+// OwnAccount is a part of the API.
+type OwnAccount struct {
+	ID     string           `json:"id"`
+	Name   string           `json:"name"`
+	Plan   string           `json:"plan"`
+	Key    Key              `json:"key"`
+	Limits OwnAccountLimits `json:"limits"`
+	Used   AccountUse       `json:"used"`
+	// What is left to spend; null: it is not limited.
+	Credits *Credits `json:"credits"`
+	Version string   `json:"version"`
+}
+
+// OwnAccountLimits is a part of the API.
+type OwnAccountLimits struct {
+	// Of the key, or of all keys of the account where that is less.
+	RequestsPerMinute int64 `json:"requestsPerMinute"`
+	// Pages fetched at the same time, over all processes; null: no limit.
+	ConcurrentPages *int64 `json:"concurrentPages"`
+	// URLs of its jobs that have not ended; null: no limit.
+	OpenURLs *int64 `json:"openUrls"`
+	// Bytes of the bodies that its jobs have stored, before compression; null: no limit.
+	StoredBytes *int64 `json:"storedBytes"`
+	BodyBytes   int64  `json:"bodyBytes"`
+	// URLs of all accounts that may wait together.
+	QueuedURLs int64 `json:"queuedUrls"`
+}
+
+// OwnerProof is a part of the API.
+type OwnerProof struct {
+	File OwnerProofFile `json:"file"`
+	Dns  *OwnerProofDns `json:"dns"`
+}
+
+// OwnerProofFile is a part of the API.
+type OwnerProofFile struct {
+	URL  string `json:"url"`
+	Line string `json:"line"`
+}
+
+// OwnerProofDns is a part of the API.
+type OwnerProofDns struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Text string `json:"text"`
 }
 
 // OwnerRequest is a part of the API.
@@ -2187,8 +2052,8 @@ type OwnerRequest struct {
 	ProvedAt  *time.Time `json:"provedAt"`
 	ProvedBy  *string    `json:"provedBy"`
 	// Publish one of the two, then call `check`.
-	Proof CheckedOwnerRequestProof `json:"proof"`
-	Links AccountLinks             `json:"links"`
+	Proof OwnerProof `json:"proof"`
+	Links SelfLink   `json:"links"`
 }
 
 // Page is a part of the API.
@@ -2205,7 +2070,7 @@ type Page struct {
 	// Cookies that the response set.
 	Cookies []SetCookie `json:"cookies,omitempty"`
 	// URLs that answered with a redirect, in the order they were followed; `finalUrl` is where they led.
-	Redirects []AttemptRedirects `json:"redirects,omitempty"`
+	Redirects []Redirect `json:"redirects,omitempty"`
 	// Where redirects led.
 	FinalURL    string    `json:"finalUrl"`
 	StatusCode  *int64    `json:"statusCode"`
@@ -2340,6 +2205,14 @@ type PageContent struct {
 	PageType *string `json:"pageType"`
 }
 
+// PageGeolocation is a part of the API.
+type PageGeolocation struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+	// In metres; 10 unless given.
+	Accuracy *float64 `json:"accuracy,omitempty"`
+}
+
 // PageMetadata is a part of the API.
 type PageMetadata struct {
 	Title       *string                `json:"title"`
@@ -2392,6 +2265,54 @@ type PageMetadataImages struct {
 	Alt string `json:"alt"`
 }
 
+// PageOptions is a part of the API.
+type PageOptions struct {
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	Engine *string `json:"engine,omitempty"`
+	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+	CrossOriginHeaders []string `json:"crossOriginHeaders,omitempty"`
+	// Cookies to send to the origin of the URL.
+	Cookies map[string]string `json:"cookies,omitempty"`
+	// What to wait for before the page is read. Needs a browser.
+	Wait *PageWait `json:"wait,omitempty"`
+	// Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+	Scroll any `json:"scroll,omitempty"`
+	// What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+	Actions []any `json:"actions,omitempty"`
+	// What a browser need not load.
+	BlockResources []string `json:"blockResources,omitempty"`
+	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+	Viewport *PageViewport `json:"viewport,omitempty"`
+	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+	Mobile *bool `json:"mobile,omitempty"`
+	// Where pages that ask for the position find the browser. Needs a browser.
+	Geolocation *PageGeolocation `json:"geolocation,omitempty"`
+	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+	Locale *string `json:"locale,omitempty"`
+	// Time zone of the browser. Needs a browser.
+	Timezone *string `json:"timezone,omitempty"`
+	// Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+	Session *string `json:"session,omitempty"`
+	// The way out. Without it, as policy and need say.
+	Proxy *PageProxy `json:"proxy,omitempty"`
+	// `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+	Identity *string `json:"identity,omitempty"`
+	// The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+	IdentityBrowser *string `json:"identityBrowser,omitempty"`
+	// Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
+	// Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+	TaskTimeoutMs *int64 `json:"taskTimeoutMs,omitempty"`
+	// Tries per URL, the first one included.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
+	// Largest body that is read, after decompression.
+	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
+	// `false` is refused unless the operator’s policy consents to that for the host.
+	ObeyRobots *bool `json:"obeyRobots,omitempty"`
+}
+
 // PageProxy is a part of the API.
 type PageProxy struct {
 	// Kind of proxy, from cheap to trusted.
@@ -2424,6 +2345,12 @@ type PageScroll struct {
 	MaxSteps *int64 `json:"maxSteps,omitempty"`
 	// Pause after each; 150 unless given.
 	PauseMs *int64 `json:"pauseMs,omitempty"`
+}
+
+// PageViewport is a part of the API.
+type PageViewport struct {
+	Width  int64 `json:"width"`
+	Height int64 `json:"height"`
 }
 
 // PageWait is a part of the API.
@@ -2504,6 +2431,63 @@ type ProxiesTiers struct {
 	P50Ms *float64 `json:"p50Ms"`
 }
 
+// PutCredentialRequestLogin is a part of the API.
+type PutCredentialRequestLogin struct {
+	// For a form: `{{username}}` and `{{password}}` in `type` actions.
+	Kind string `json:"kind"`
+	// The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+	Hosts []string `json:"hosts"`
+	// Send it by unencrypted `http://` too, where everybody on the way can read it.
+	AllowHttp *bool  `json:"allowHttp,omitempty"`
+	Username  string `json:"username"`
+	Password  string `json:"password"`
+}
+
+// PutCredentialRequestBasic is a part of the API.
+type PutCredentialRequestBasic struct {
+	// HTTP Basic authentication.
+	Kind string `json:"kind"`
+	// The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+	Hosts []string `json:"hosts"`
+	// Send it by unencrypted `http://` too, where everybody on the way can read it.
+	AllowHttp *bool  `json:"allowHttp,omitempty"`
+	Username  string `json:"username"`
+	Password  string `json:"password"`
+}
+
+// PutCredentialRequestBearer is a part of the API.
+type PutCredentialRequestBearer struct {
+	// `Authorization: Bearer …`.
+	Kind string `json:"kind"`
+	// The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+	Hosts []string `json:"hosts"`
+	// Send it by unencrypted `http://` too, where everybody on the way can read it.
+	AllowHttp *bool  `json:"allowHttp,omitempty"`
+	Token     string `json:"token"`
+}
+
+// PutCredentialRequestHeaders is a part of the API.
+type PutCredentialRequestHeaders struct {
+	// Any request headers.
+	Kind string `json:"kind"`
+	// The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+	Hosts []string `json:"hosts"`
+	// Send it by unencrypted `http://` too, where everybody on the way can read it.
+	AllowHttp *bool             `json:"allowHttp,omitempty"`
+	Headers   map[string]string `json:"headers"`
+}
+
+// PutCredentialRequestCookies is a part of the API.
+type PutCredentialRequestCookies struct {
+	// Cookies by name.
+	Kind string `json:"kind"`
+	// The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+	Hosts []string `json:"hosts"`
+	// Send it by unencrypted `http://` too, where everybody on the way can read it.
+	AllowHttp *bool             `json:"allowHttp,omitempty"`
+	Cookies   map[string]string `json:"cookies"`
+}
+
 // QueryRequest is the body of a request.
 type QueryRequest struct {
 	// What the rows are: pages, links, records, snapshots.
@@ -2565,6 +2549,12 @@ type RecordedXhr struct {
 	Body *Artifact `json:"body,omitempty"`
 }
 
+// Redirect is a part of the API.
+type Redirect struct {
+	URL        string `json:"url"`
+	StatusCode int64  `json:"statusCode"`
+}
+
 // ReextractRequest is the body of a request.
 type ReextractRequest struct {
 	// Formats to extract; screenshots, PDFs and XHR require a fetch.
@@ -2604,15 +2594,15 @@ func (ResumeJobRequest) isRequest() {}
 // Retention is a part of the API.
 type Retention struct {
 	// What the account asked for; null: nothing.
-	Own *RetentionOwn `json:"own"`
+	Own *RetentionLimits `json:"own"`
 	// What the operator set for the account; null: nothing.
-	Operator *RetentionOwn `json:"operator"`
+	Operator *RetentionLimits `json:"operator"`
 	// What holds: the shortest time of account, operator and installation; null: without limit.
-	Effective RetentionOwn `json:"effective"`
+	Effective RetentionLimits `json:"effective"`
 }
 
-// RetentionOwn is a part of the API.
-type RetentionOwn struct {
+// RetentionLimits: How long each kind of data is kept; null: without limit.
+type RetentionLimits struct {
 	BodiesMs    *int64 `json:"bodiesMs"`
 	ArtifactsMs *int64 `json:"artifactsMs"`
 	RecordsMs   *int64 `json:"recordsMs"`
@@ -2620,9 +2610,35 @@ type RetentionOwn struct {
 	JobsMs      *int64 `json:"jobsMs"`
 	ExportsMs   *int64 `json:"exportsMs"`
 	SnapshotsMs *int64 `json:"snapshotsMs"`
-	MaxJobs     *int64 `json:"maxJobs"`
-	MaxBytes    *int64 `json:"maxBytes"`
+	// Ended jobs that are kept, the newest; null: all.
+	MaxJobs *int64 `json:"maxJobs"`
+	// Bytes of fetched pages that are kept; null: all.
+	MaxBytes *int64 `json:"maxBytes"`
 }
+
+// RetentionRequest is the body of a request.
+type RetentionRequest struct {
+	// How long bodies are kept as they were fetched; null: as the account and the installation say.
+	Bodies any `json:"bodies,omitempty"`
+	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+	Artifacts any `json:"artifacts,omitempty"`
+	// How long is kept what was read out of pages; null: as the account and the installation say.
+	Records any `json:"records,omitempty"`
+	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+	Ledger any `json:"ledger,omitempty"`
+	// How long an ended job is kept at all; null: as the account and the installation say.
+	Jobs any `json:"jobs,omitempty"`
+	// How long exports are kept after they were written; null: as the account and the installation say.
+	Exports any `json:"exports,omitempty"`
+	// How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+	Snapshots any `json:"snapshots,omitempty"`
+	// Ended jobs that are kept, the newest; null: all.
+	MaxJobs *int64 `json:"maxJobs,omitempty"`
+	// Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
+}
+
+func (RetentionRequest) isRequest() {}
 
 // RobotsTest is a part of the API.
 type RobotsTest struct {
@@ -2669,15 +2685,15 @@ func (RotateWebhookSecretRequest) isRequest() {}
 
 // Schedule is a part of the API.
 type Schedule struct {
-	ID          string                      `json:"id"`
-	Name        string                      `json:"name"`
-	Cron        *string                     `json:"cron"`
-	EveryMs     *int64                      `json:"everyMs"`
-	TimeZone    string                      `json:"timeZone"`
-	ActiveHours *MonitorScheduleActiveHours `json:"activeHours"`
-	JitterMs    int64                       `json:"jitterMs"`
-	Overlap     string                      `json:"overlap"`
-	CatchUp     string                      `json:"catchUp"`
+	ID          string                    `json:"id"`
+	Name        string                    `json:"name"`
+	Cron        *string                   `json:"cron"`
+	EveryMs     *int64                    `json:"everyMs"`
+	TimeZone    string                    `json:"timeZone"`
+	ActiveHours *MonitorTimingActiveHours `json:"activeHours"`
+	JitterMs    int64                     `json:"jitterMs"`
+	Overlap     string                    `json:"overlap"`
+	CatchUp     string                    `json:"catchUp"`
 	// What each run starts, with all defaults; secrets are hidden.
 	Job    ScheduleJob `json:"job"`
 	Status string      `json:"status"`
@@ -2710,7 +2726,7 @@ type SchedulePreviewRequest struct {
 	// IANA time zone of the cron line and of the active hours.
 	TimeZone *string `json:"timeZone,omitempty"`
 	// Times outside of these hours are left out; null: none are.
-	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
+	ActiveHours *ActiveHours `json:"activeHours,omitempty"`
 }
 
 func (SchedulePreviewRequest) isRequest() {}
@@ -2734,7 +2750,7 @@ type ScheduleRequest struct {
 	// After a time without schedulers: one run for all that were missed, or none.
 	CatchUp *string `json:"catchUp,omitempty"`
 	// Times outside of these hours are left out; null: none are.
-	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
+	ActiveHours *ActiveHours `json:"activeHours,omitempty"`
 }
 
 func (ScheduleRequest) isRequest() {}
@@ -2792,7 +2808,7 @@ type ScheduleUpdate struct {
 	Overlap  *string `json:"overlap,omitempty"`
 	CatchUp  *string `json:"catchUp,omitempty"`
 	// Times outside of these hours are left out; null: none are.
-	ActiveHours *MonitorRequestScheduleActiveHours `json:"activeHours,omitempty"`
+	ActiveHours *ActiveHours `json:"activeHours,omitempty"`
 }
 
 func (ScheduleUpdate) isRequest() {}
@@ -2828,7 +2844,7 @@ type ScheduledBatch struct {
 	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
 	Lake *bool `json:"lake,omitempty"`
 	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []BatchRequestExports `json:"exports,omitempty"`
+	Exports []JobExport `json:"exports,omitempty"`
 	// Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
 	Webhook *JobWebhook `json:"webhook,omitempty"`
 	Kind    string      `json:"kind"`
@@ -2893,7 +2909,7 @@ type ScheduledCrawl struct {
 	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
 	Lake *bool `json:"lake,omitempty"`
 	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []BatchRequestExports `json:"exports,omitempty"`
+	Exports []JobExport `json:"exports,omitempty"`
 	// Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
 	MaxLoginWalls *int64 `json:"maxLoginWalls,omitempty"`
 	// How each page is fetched.
@@ -2940,11 +2956,11 @@ type ScheduledScrape struct {
 	// What a browser need not load.
 	BlockResources []string `json:"blockResources,omitempty"`
 	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
+	Viewport *PageViewport `json:"viewport,omitempty"`
 	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
 	Mobile *bool `json:"mobile,omitempty"`
 	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
+	Geolocation *PageGeolocation `json:"geolocation,omitempty"`
 	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
 	Locale *string `json:"locale,omitempty"`
 	// Time zone of the browser. Needs a browser.
@@ -2982,7 +2998,7 @@ type ScheduledScrape struct {
 	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
 	Lake *bool `json:"lake,omitempty"`
 	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []BatchRequestExports `json:"exports,omitempty"`
+	Exports []JobExport `json:"exports,omitempty"`
 	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
 	Retention *JobRetention `json:"retention,omitempty"`
 	// Answer 202 with the job at once instead of waiting for the result.
@@ -3008,7 +3024,7 @@ type Scrape struct {
 	// Cookies that the response set.
 	Cookies []SetCookie `json:"cookies,omitempty"`
 	// URLs that answered with a redirect, in the order they were followed; `finalUrl` is where they led.
-	Redirects []AttemptRedirects `json:"redirects,omitempty"`
+	Redirects []Redirect `json:"redirects,omitempty"`
 	// Where redirects led.
 	FinalURL    string    `json:"finalUrl"`
 	StatusCode  *int64    `json:"statusCode"`
@@ -3123,11 +3139,11 @@ type ScrapeRequest struct {
 	// What a browser need not load.
 	BlockResources []string `json:"blockResources,omitempty"`
 	// Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-	Viewport *BatchPageOptionsViewport `json:"viewport,omitempty"`
+	Viewport *PageViewport `json:"viewport,omitempty"`
 	// Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
 	Mobile *bool `json:"mobile,omitempty"`
 	// Where pages that ask for the position find the browser. Needs a browser.
-	Geolocation *BatchPageOptionsGeolocation `json:"geolocation,omitempty"`
+	Geolocation *PageGeolocation `json:"geolocation,omitempty"`
 	// Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
 	Locale *string `json:"locale,omitempty"`
 	// Time zone of the browser. Needs a browser.
@@ -3165,7 +3181,7 @@ type ScrapeRequest struct {
 	// Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
 	Lake *bool `json:"lake,omitempty"`
 	// Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-	Exports []BatchRequestExports `json:"exports,omitempty"`
+	Exports []JobExport `json:"exports,omitempty"`
 	// How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
 	Retention *JobRetention `json:"retention,omitempty"`
 	// Answer 202 with the job at once instead of waiting for the result.
@@ -3197,6 +3213,11 @@ type SearchHitTitle struct {
 	Marks [][]int64 `json:"marks"`
 }
 
+// SelfLink is a part of the API.
+type SelfLink struct {
+	Self string `json:"self"`
+}
+
 // Session is a part of the API.
 type Session struct {
 	Name string `json:"name"`
@@ -3211,13 +3232,7 @@ type Session struct {
 	CreatedAt    time.Time     `json:"createdAt"`
 	LastUsedAt   *time.Time    `json:"lastUsedAt"`
 	ExpiresAt    time.Time     `json:"expiresAt"`
-	Links        AccountLinks  `json:"links"`
-}
-
-// SessionProxy is a part of the API.
-type SessionProxy struct {
-	Tier    *string `json:"tier"`
-	Country *string `json:"country"`
+	Links        SelfLink      `json:"links"`
 }
 
 // SessionDetail is a part of the API.
@@ -3234,7 +3249,7 @@ type SessionDetail struct {
 	CreatedAt    time.Time     `json:"createdAt"`
 	LastUsedAt   *time.Time    `json:"lastUsedAt"`
 	ExpiresAt    time.Time     `json:"expiresAt"`
-	Links        AccountLinks  `json:"links"`
+	Links        SelfLink      `json:"links"`
 	// The proxy that it keeps; null before it had one.
 	UsedProxy *SessionDetailUsedProxy `json:"usedProxy"`
 	// Whose browser it says it is; null before it had to be one.
@@ -3269,6 +3284,12 @@ type SessionDetailStorage struct {
 type SessionDetailDropped struct {
 	Cookies int64 `json:"cookies"`
 	Origins int64 `json:"origins"`
+}
+
+// SessionProxy is a part of the API.
+type SessionProxy struct {
+	Tier    *string `json:"tier"`
+	Country *string `json:"country"`
 }
 
 // SessionRequest is the body of a request.
@@ -3306,54 +3327,6 @@ type SetCookie struct {
 	IsHttpOnly bool       `json:"isHttpOnly"`
 	SameSite   *string    `json:"sameSite"`
 }
-
-// SetRetentionOfAccountRequest is the body of a request.
-type SetRetentionOfAccountRequest struct {
-	// How long bodies are kept as they were fetched; null: as the account and the installation say.
-	Bodies any `json:"bodies,omitempty"`
-	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-	Artifacts any `json:"artifacts,omitempty"`
-	// How long is kept what was read out of pages; null: as the account and the installation say.
-	Records any `json:"records,omitempty"`
-	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-	Ledger any `json:"ledger,omitempty"`
-	// How long an ended job is kept at all; null: as the account and the installation say.
-	Jobs any `json:"jobs,omitempty"`
-	// How long exports are kept after they were written; null: as the account and the installation say.
-	Exports any `json:"exports,omitempty"`
-	// How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-	Snapshots any `json:"snapshots,omitempty"`
-	// Ended jobs that are kept, the newest; null: all.
-	MaxJobs *int64 `json:"maxJobs,omitempty"`
-	// Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-}
-
-func (SetRetentionOfAccountRequest) isRequest() {}
-
-// SetRetentionRequest is the body of a request.
-type SetRetentionRequest struct {
-	// How long bodies are kept as they were fetched; null: as the account and the installation say.
-	Bodies any `json:"bodies,omitempty"`
-	// How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-	Artifacts any `json:"artifacts,omitempty"`
-	// How long is kept what was read out of pages; null: as the account and the installation say.
-	Records any `json:"records,omitempty"`
-	// How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-	Ledger any `json:"ledger,omitempty"`
-	// How long an ended job is kept at all; null: as the account and the installation say.
-	Jobs any `json:"jobs,omitempty"`
-	// How long exports are kept after they were written; null: as the account and the installation say.
-	Exports any `json:"exports,omitempty"`
-	// How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-	Snapshots any `json:"snapshots,omitempty"`
-	// Ended jobs that are kept, the newest; null: all.
-	MaxJobs *int64 `json:"maxJobs,omitempty"`
-	// Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-	MaxBytes *int64 `json:"maxBytes,omitempty"`
-}
-
-func (SetRetentionRequest) isRequest() {}
 
 // Setting is a part of the API.
 type Setting struct {
@@ -3394,8 +3367,8 @@ type SiteChange struct {
 	Changed []string `json:"changed"`
 	// What proves that a page came or went, or why nothing is known about it.
 	Reason     *SiteChangeReason     `json:"reason"`
-	Previous   *SiteChangePrevious   `json:"previous"`
-	Current    *SiteChangePrevious   `json:"current"`
+	Previous   *SiteChangePage       `json:"previous"`
+	Current    *SiteChangePage       `json:"current"`
 	Comparison *SiteChangeComparison `json:"comparison"`
 }
 
@@ -3404,19 +3377,6 @@ type SiteChangeReason struct {
 	Crawl   string `json:"crawl"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-}
-
-// SiteChangePrevious is a part of the API.
-type SiteChangePrevious struct {
-	// The number of the page in its job.
-	Page         string   `json:"page"`
-	FinalURL     string   `json:"finalUrl"`
-	StatusCode   *float64 `json:"statusCode"`
-	FetchedAt    string   `json:"fetchedAt"`
-	Title        *string  `json:"title"`
-	Price        *float64 `json:"price"`
-	Currency     *string  `json:"currency"`
-	Availability *string  `json:"availability"`
 }
 
 // SiteChangeComparison is a part of the API.
@@ -3468,6 +3428,19 @@ type SiteChangeComparisonFields struct {
 	Patch []any `json:"patch,omitempty"`
 }
 
+// SiteChangePage is a part of the API.
+type SiteChangePage struct {
+	// The number of the page in its job.
+	Page         string   `json:"page"`
+	FinalURL     string   `json:"finalUrl"`
+	StatusCode   *float64 `json:"statusCode"`
+	FetchedAt    string   `json:"fetchedAt"`
+	Title        *string  `json:"title"`
+	Price        *float64 `json:"price"`
+	Currency     *string  `json:"currency"`
+	Availability *string  `json:"availability"`
+}
+
 // Snapshot is a part of the API.
 type Snapshot struct {
 	ID string `json:"id"`
@@ -3500,8 +3473,8 @@ type Snapshot struct {
 	// The picture that was taken the first time.
 	Screenshot *SnapshotScreenshot `json:"screenshot"`
 	// The job that saw it first; it may be deleted.
-	JobID string       `json:"jobId"`
-	Links AccountLinks `json:"links"`
+	JobID string   `json:"jobId"`
+	Links SelfLink `json:"links"`
 }
 
 // SnapshotScreenshot is a part of the API.
@@ -3543,12 +3516,12 @@ type SnapshotContent struct {
 	// The picture that was taken the first time.
 	Screenshot *SnapshotScreenshot `json:"screenshot"`
 	// The job that saw it first; it may be deleted.
-	JobID    string       `json:"jobId"`
-	Links    AccountLinks `json:"links"`
-	Text     *string      `json:"text,omitempty"`
-	Markdown *string      `json:"markdown,omitempty"`
-	HTML     *string      `json:"html,omitempty"`
-	RawHTML  *string      `json:"rawHtml,omitempty"`
+	JobID    string   `json:"jobId"`
+	Links    SelfLink `json:"links"`
+	Text     *string  `json:"text,omitempty"`
+	Markdown *string  `json:"markdown,omitempty"`
+	HTML     *string  `json:"html,omitempty"`
+	RawHTML  *string  `json:"rawHtml,omitempty"`
 }
 
 // SnapshotDiff is a part of the API.
@@ -3560,7 +3533,7 @@ type SnapshotDiff struct {
 	Diff   any                `json:"diff"`
 	Before SnapshotDiffBefore `json:"before"`
 	After  SnapshotDiffBefore `json:"after"`
-	Links  AccountLinks       `json:"links"`
+	Links  SelfLink           `json:"links"`
 }
 
 // SnapshotDiffBefore is a part of the API.
@@ -3710,6 +3683,20 @@ type ValueOrigin struct {
 	Confidence float64 `json:"confidence"`
 }
 
+// WatchRules is a part of the API.
+type WatchRules struct {
+	// The visible text of the page.
+	Text *bool `json:"text,omitempty"`
+	// The main content as Markdown, which has the addresses of links as well.
+	Markdown *bool `json:"markdown,omitempty"`
+	// The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+	Selectors []string `json:"selectors,omitempty"`
+	// Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+	Fields any `json:"fields,omitempty"`
+	// The pixels of the screenshot.
+	Screenshot *bool `json:"screenshot,omitempty"`
+}
+
 // Webhook is a part of the API.
 type Webhook struct {
 	ID string `json:"id"`
@@ -3776,32 +3763,4 @@ type Why struct {
 	Sentences []string     `json:"sentences"`
 	Entry     *LedgerEntry `json:"entry"`
 	Links     JobLinks     `json:"links"`
-}
-
-// OwnAccount is a part of the API.
-type OwnAccount struct {
-	ID     string             `json:"id"`
-	Name   string             `json:"name"`
-	Plan   string             `json:"plan"`
-	Key    Key                `json:"key"`
-	Limits OwnAccountLimits   `json:"limits"`
-	Used   AccountWithUseUsed `json:"used"`
-	// null: what it spends is not limited.
-	Credits *Credits `json:"credits"`
-	Version string   `json:"version"`
-}
-
-// OwnAccountLimits is a part of the API.
-type OwnAccountLimits struct {
-	// Of the key, or of all keys of the account where that is less.
-	RequestsPerMinute int64 `json:"requestsPerMinute"`
-	// Pages fetched at the same time, over all processes.
-	ConcurrentPages *int64 `json:"concurrentPages"`
-	// URLs of its jobs that have not ended.
-	OpenURLs *int64 `json:"openUrls"`
-	// Bytes of the bodies that its jobs have stored, before compression.
-	StoredBytes *int64 `json:"storedBytes"`
-	BodyBytes   int64  `json:"bodyBytes"`
-	// URLs of all accounts that may wait together.
-	QueuedURLs int64 `json:"queuedUrls"`
 }

@@ -276,6 +276,16 @@ describe('the documentation', () => {
       expect(field.description, name).toBeTruthy();
     }
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '202', '4XX', '5XX']));
+    expect(responses['4XX']).toEqual({ $ref: '#/components/responses/RequestRefused' });
+    expect(paths['/v1/jobs'].get.parameters).toContainEqual({ $ref: '#/components/parameters/Cursor' });
+    const retention = ['/v1/account/retention', '/v1/accounts/{id}/retention'].map(
+      (path) => paths[path].put.requestBody.content['application/json'],
+    );
+    expect(retention[1]).toEqual(retention[0]);
+    expect(retention[0]).toMatchObject({
+      schema: { $ref: '#/components/schemas/RetentionRequest' },
+      example: { bodies: '24h' },
+    });
     expect(JSON.stringify(paths)).not.toContain('Default Response');
     expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining(['Job', 'Page', 'Failure']));
   });

@@ -32,9 +32,9 @@ describe('the types of the clients', () => {
 
   it('have each name once, and every name that they refer to', () => {
     const model = modelOf(JSON.parse(document) as OpenApiDocument);
-    const names = model.map(({ name }) => name);
+    const names = [...model.named, ...model.ofCalls, ...model.choices].map(({ name }) => name);
     expect(names).toHaveLength(new Set(names).size);
-    const referred = [...JSON.stringify(model).matchAll(/"kind":"named","name":"(\w+)"/g)].map(
+    const referred = [...JSON.stringify(model).matchAll(/"kind":"(?:named|choice)","name":"(\w+)"/g)].map(
       ([, name]) => name,
     );
     expect(referred.filter((name) => name === undefined || !names.includes(name))).toEqual([]);

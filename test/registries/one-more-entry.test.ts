@@ -92,7 +92,7 @@ const KIND_REQUEST = `export const probeRequestSchema = batchRequestSchema
 
 `;
 const KIND_DRAFT = "  probe: (request, ...how) => ({ ...draftBatch(request, ...how), kind: 'probe' }),\n";
-const KIND_ROUTE = `import { probeRequestSchema } from '../../capabilities/jobs/job-request.ts';
+const KIND_ROUTE = `import { probeRequestSchema } from '../../capabilities/jobs/request/job-request.ts';
 import { accountOf } from '../server/caller.ts';
 import type { App } from '../server/app.ts';
 import { answers, success } from '../server/envelope.ts';
@@ -113,13 +113,7 @@ export function addProbeRoutes(app: App, { jobs }: RouteDeps): void {
 }
 `;
 
-const REQUESTS = [
-  'ScrapeRequest',
-  'BatchPageOptions',
-  'CrawlPageOptions',
-  'MapPageOptions',
-  'MonitorPageOptions',
-];
+const REQUESTS = ['ScrapeRequest', 'BatchPageOptions', 'CrawlPageOptions', 'PageOptions'];
 
 let tree: ChangedTree;
 let document: string;
@@ -180,11 +174,13 @@ it('one more option is a field of every request of the API that fetches pages, a
     import { modelOf } from './scripts/client-types/api-model.ts';
     import { goTypes } from './scripts/client-types/go-types.ts';
     import { pythonTypes } from './scripts/client-types/python-types.ts';
+    import { typescriptTypes } from './scripts/client-types/typescript-types.ts';
     const model = modelOf(JSON.parse(readFileSync('openapi.json', 'utf8')));
-    console.log(goTypes(model), pythonTypes(model));
+    console.log(goTypes(model.named), pythonTypes(model.named), typescriptTypes(model));
   `);
   expect(types).toContain('TrialColours');
   expect(types).toMatch(/^ +trialColours: /m);
+  expect(types).toMatch(/^ +trialColours\?: /m);
 });
 
 it('one more entry is a flag, or a choice, of the commands that take it', async () => {
@@ -286,7 +282,7 @@ it('one more job kind is started by the API and by schedules, and is a filter of
   expect(paths['/v1/probe'].post.operationId).toBe('startProbe');
   expect(components.schemas.Job.properties.kind.enum).toContain('probe');
   expect(components.schemas.ScheduledProbe.properties.kind.const).toBe('probe');
-  expect(JSON.stringify(components.schemas.ScheduleRequest)).toContain('ScheduledProbe');
+  expect(JSON.stringify(components.schemas.ScheduledJob)).toContain('ScheduledProbe');
   expect(components.schemas.ProbeRequest.properties.urls.maxItems).toBe(10);
   expect(JSON.stringify(paths['/v1/jobs'].get.parameters)).toContain('"probe"');
 });
@@ -325,7 +321,7 @@ it('one more format is one of the requests and answers of the API', async () => 
     expect(components.schemas[name].properties.format.enum, name).toContain('tsv');
   }
   expect(components.schemas.ExportRequest.properties.format.description).toContain('`csv` `tsv` `xlsx`');
-  expect(JSON.stringify(components.schemas.CrawlRequest.properties.exports)).toContain('"tsv"');
+  expect(JSON.stringify(components.schemas.JobExport)).toContain('"tsv"');
 });
 
 it('one more format is one of the choices of tools for language models, and is written', async () => {

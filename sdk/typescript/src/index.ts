@@ -1,3 +1,4 @@
+export type * from './api-types.ts';
 export { Scrapifie } from './client.ts';
 export * from './errors.ts';
 export type { EventOptions, WaitOptions } from './jobs.ts';

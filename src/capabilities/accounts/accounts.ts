@@ -209,7 +209,8 @@ export async function applyPlans(store: Pick<AccountStore, 'applyPlan'>, plans: 
   return changed;
 }
 
-export const limitsSchema = z.strictObject(limitFields);
+export const limitsSchema = z.strictObject(limitFields).meta({ id: 'AccountLimits' });
+const someLimits = z.strictObject(limitFields).partial().meta({ id: 'AccountLimitsRequest' });
 const nameField = z.string().trim().min(1).max(200);
 const planField = z.string().regex(PLAN_NAME, 'is not the name of a plan');
 export const newAccountSchema = z
@@ -221,7 +222,7 @@ export const newAccountSchema = z
       .describe('Left out: one is made.'),
     name: nameField,
     plan: planField.optional(),
-    limits: limitsSchema.partial().optional().describe('Limits left out are none.'),
+    limits: someLimits.optional().describe('Limits left out are none.'),
   })
   .meta({ examples: [{ id: 'tenant-1', name: 'Tenant 1', limits: { requestsPerMinute: 600 } }] });
 
@@ -229,6 +230,6 @@ export const accountChangeSchema = z
   .strictObject({
     name: nameField.optional(),
     plan: planField.optional(),
-    limits: limitsSchema.partial().optional(),
+    limits: someLimits.optional(),
   })
   .meta({ examples: [{ limits: { concurrentPages: 8, storedBytes: null } }] });

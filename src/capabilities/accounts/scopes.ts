@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { z } from 'zod';
 import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { ApiKey, KeyScope } from '../../core/ports/key-store.ts';
@@ -20,6 +21,7 @@ export const SCOPE_MEANINGS: Readonly<Record<KeyScope, string>> = {
 };
 
 export const SCOPES = Object.keys(SCOPE_MEANINGS) as [KeyScope, ...KeyScope[]];
+export const scopeSchema = z.enum(SCOPES).meta({ id: 'KeyScope' });
 
 /** For fields and options: each scope with its meaning. */
 export const SCOPE_LIST = SCOPES.map((scope) => `${scope}: ${SCOPE_MEANINGS[scope]}.`).join(' ');

@@ -181,13 +181,15 @@ function exportIdFor(text: string): ExportId {
 
 const targetSchema = z
   .union([
-    z.strictObject({ folder: z.string().min(1).max(1_000) }),
-    z.strictObject({
-      s3: z
-        .string()
-        .regex(/^s3:\/\/[^/]+/, 's3://bucket/path')
-        .max(1_000),
-    }),
+    z.strictObject({ folder: z.string().min(1).max(1_000) }).meta({ id: 'ExportToFolder' }),
+    z
+      .strictObject({
+        s3: z
+          .string()
+          .regex(/^s3:\/\/[^/]+/, 's3://bucket/path')
+          .max(1_000),
+      })
+      .meta({ id: 'ExportToS3' }),
   ])
   .describe(
     'A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it.',

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { diffRulesSchema } from '../../extract/diff/diff-rules.ts';
-import { crawlRequestSchema } from '../jobs/request/job-request.ts';
-import { pageFields } from '../jobs/request/page-options.ts';
-import { checkPage } from '../jobs/request/page-request.ts';
+import { crawlPageOptions, crawlRequestSchema } from '../jobs/request/job-request.ts';
 import { ageMsOf, timeField } from '../jobs/request/retention-fields.ts';
 import {
   eventsField,
@@ -38,6 +36,7 @@ const schedule = z
       context.addIssue({ code: 'custom', path: ['cron'], message: 'Give `cron` or `every`, and not both.' });
     }
   })
+  .meta({ id: 'MonitorSchedule' })
   .describe('When the pages are checked, as for /v1/schedules.')
   .meta({ examples: [{ every: '1h' }] });
 
@@ -54,7 +53,8 @@ const scheduleChange = z
     if (cron !== undefined && every !== undefined) {
       context.addIssue({ code: 'custom', path: ['cron'], message: 'Give `cron` or `every`, and not both.' });
     }
-  });
+  })
+  .meta({ id: 'MonitorScheduleUpdate' });
 
 const chatUrl = (service: string) =>
   webhookUrlField.optional().describe(`A short message for people goes here: ${service}.`);
@@ -69,6 +69,7 @@ export const notifySchema = z
           .describe('Signs what is sent. Without one, messages are not signed.'),
         headers: webhookHeadersField.optional().describe('Sent along, such as `Authorization`.'),
       })
+      .meta({ id: 'MonitorWebhook' })
       .optional()
       .describe('Where the events are sent as JSON.'),
     email: z
@@ -86,11 +87,6 @@ export const notifySchema = z
   })
   .describe('Who is told of this monitor, besides the webhooks of the account.')
   .meta({ id: 'MonitorReceivers', examples: [{ slack: 'https://hooks.slack.com/services/T0/B0/x' }] });
-
-const options = z
-  .strictObject(pageFields('crawl', ['metadata', 'links']))
-  .superRefine(checkPage)
-  .meta({ id: 'MonitorPageOptions' });
 
 /** Fields that are the same when a monitor is made and when it is changed; the defaults are those of the first. */
 const fields = {
@@ -154,7 +150,7 @@ export const monitorRequestSchema = z
     maxDepth: crawl.maxDepth,
     include: crawl.include,
     exclude: crawl.exclude,
-    options: options.prefault({}).describe('How each page is fetched.'),
+    options: crawlPageOptions.prefault({}).describe('How each page is fetched.'),
     notify: notifySchema.optional(),
   })
   .superRefine(({ urls, site, sitemap, watch }, context) => {
@@ -199,7 +195,7 @@ export const monitorChangeSchema = z
     maxDepth: crawl.maxDepth.unwrap().optional(),
     include: crawl.include.unwrap().optional(),
     exclude: crawl.exclude.unwrap().optional(),
-    options: options
+    options: crawlPageOptions
       .optional()
       .describe(
         'How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.',
@@ -219,7 +215,7 @@ export const monitorPreviewSchema = z
     url: url.describe('The page to look at.'),
     watch: rules.watch,
     ignore: rules.ignore,
-    options: options.prefault({}).describe('How the page is fetched.'),
+    options: crawlPageOptions.prefault({}).describe('How the page is fetched.'),
   })
   .superRefine(({ watch }, context) => refuseScreenshot(watch, context))
   .meta({

@@ -22,7 +22,7 @@ export const retentionRequest = z
       'Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.',
     ),
   })
-  .meta({ examples: [{ bodies: '24h', jobs: '30d', maxJobs: 1_000 }] });
+  .meta({ id: 'RetentionRequest', examples: [{ bodies: '24h', jobs: '30d', maxJobs: 1_000 }] });
 
 type LimitsView = ReturnType<typeof limitsView>;
 

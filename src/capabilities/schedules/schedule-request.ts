@@ -65,6 +65,7 @@ const activeHours = z
     const problem = hoursProblem({ ...hours, timeZone: 'UTC' });
     if (problem !== null) context.addIssue({ code: 'custom', message: `Wrong hours: ${problem}.` });
   })
+  .meta({ id: 'ActiveHours' })
   .nullable()
   .describe('Times outside of these hours are left out; null: none are.');
 
@@ -87,6 +88,7 @@ const LAST_PATH = PATHS.pop() ?? '';
 
 export const scheduledJobSchema = z
   .discriminatedUnion('kind', scheduledSchemas())
+  .meta({ id: 'ScheduledJob' })
   .describe(`What each run starts: \`kind\`, and what ${PATHS.join(', ')} or ${LAST_PATH} takes.`);
 
 const fields = {

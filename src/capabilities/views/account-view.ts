@@ -7,21 +7,23 @@ import type { CreditEntry, Credits, UsageSum } from '../../core/ports/credit-sto
 import type { ApiKey } from '../../core/ports/key-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { limitsSchema } from '../accounts/accounts.ts';
-import { SCOPES } from '../accounts/scopes.ts';
+import { scopeSchema } from '../accounts/scopes.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 const time = z.iso.datetime();
-export const usedSchema = z.object({
-  openUrls: z.number().int(),
-  concurrentPages: z.number().int().describe('Pages that are claimed by a worker.'),
-  storedBytes: z.number().int(),
-});
+export const usedSchema = z
+  .object({
+    openUrls: z.number().int(),
+    concurrentPages: z.number().int().describe('Pages that are claimed by a worker.'),
+    storedBytes: z.number().int(),
+  })
+  .meta({ id: 'AccountUse' });
 
 const accountFields = {
   id: z.string(),
   name: z.string(),
   plan: z.string().describe('A plan of the settings, or `custom`.'),
-  limits: limitsSchema.describe('null: none.'),
+  limits: limitsSchema,
   disabledAt: time.nullable().describe('Since when its keys are refused; null: it is in use.'),
   deletingSince: time
     .nullable()
@@ -60,8 +62,12 @@ const keyFields = {
   id: z.string(),
   name: z.string(),
   prefix: z.string().describe('First characters of the secret, for recognising it.'),
-  scopes: z.array(z.enum(SCOPES)),
-  ratePerMinute: z.number().int().nullable().describe('null: the server’s default.'),
+  scopes: z.array(scopeSchema),
+  ratePerMinute: z
+    .number()
+    .int()
+    .nullable()
+    .describe('Requests per minute; null: as many as the server allows a key.'),
   createdAt: time,
   expiresAt: time.nullable(),
   revokedAt: time.nullable(),

@@ -48,6 +48,7 @@ const sideSchema = z
     currency: z.string().nullable(),
     availability: z.string().nullable(),
   })
+  .meta({ id: 'SiteChangePage' })
   .nullable();
 
 export const changeSchema = z

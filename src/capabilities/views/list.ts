@@ -34,7 +34,7 @@ export type ListName =
   | 'search';
 
 /** Where a resource itself can be asked for. */
-export const selfSchema = z.object({ self: z.string() });
+export const selfSchema = z.object({ self: z.string() }).meta({ id: 'SelfLink' });
 
 /** `links` of the resource with these parts in its path. */
 export const selfLinks = (...parts: readonly string[]) => ({

@@ -17,14 +17,18 @@ export const monitorSchema = z
     name: z.string(),
     target: z.enum(MONITOR_TARGETS).describe('What is watched: `urls`, a `site` or a `sitemap`.'),
     urls: z.array(z.string()).describe('The pages, or the one address of the site or sitemap.'),
-    schedule: z.object({
-      id: z.string(),
-      cron: z.string().nullable(),
-      everyMs: z.number().int().nullable(),
-      timeZone: z.string(),
-      jitterMs: z.number().int(),
-      activeHours: z.object({ from: z.string(), to: z.string(), days: z.array(z.number().int()) }).nullable(),
-    }),
+    schedule: z
+      .object({
+        id: z.string(),
+        cron: z.string().nullable(),
+        everyMs: z.number().int().nullable(),
+        timeZone: z.string(),
+        jitterMs: z.number().int(),
+        activeHours: z
+          .object({ from: z.string(), to: z.string(), days: z.array(z.number().int()) })
+          .nullable(),
+      })
+      .meta({ id: 'MonitorTiming' }),
     watch: z.looseObject({}).describe('What of each page is compared.'),
     ignore: z.looseObject({}),
     threshold: z.looseObject({}),

@@ -10,7 +10,7 @@ const time = z.iso.datetime();
 const count = z.number().int().min(0);
 const texts = z.record(z.string(), z.string());
 
-const redirect = z.object({ url: z.string(), statusCode: count });
+const redirect = z.object({ url: z.string(), statusCode: count }).meta({ id: 'Redirect' });
 
 const attempt = z
   .object({

@@ -16,7 +16,11 @@ const sessionFields = {
   name: z.string(),
   isExpired: z.boolean().describe('It has ended and is of no more use; its name is free once it is deleted.'),
   credentials: z.string().nullable().describe('The name of what it logs in with.'),
-  proxy: z.object({ tier: tier.nullable(), country }).nullable().describe('Which way out was asked for.'),
+  proxy: z
+    .object({ tier: tier.nullable(), country })
+    .meta({ id: 'SessionProxy' })
+    .nullable()
+    .describe('Which way out was asked for.'),
   identity: z.enum(['bot', 'browser']).nullable(),
   requestCount: z.number().int(),
   createdAt: time,

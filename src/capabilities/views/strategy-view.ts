@@ -25,8 +25,9 @@ export const strategySchema = z
     }),
     probedAt: z.iso.datetime().nullable().describe('When a cheaper way was last tried again.'),
   })
+  .meta({ id: 'DomainStrategy' })
   .nullable()
-  .meta({ id: 'DomainStrategy', description: 'What the host has taught; null while that is nothing.' });
+  .describe('What the host has taught; null while that is nothing.');
 
 export type StrategyView = z.infer<typeof strategySchema>;
 

@@ -4,11 +4,17 @@ const limitOf = (min: number, max: number) => z.number().int().min(min).max(max)
 
 /** Limits of an account as requests and settings give them. */
 export const limitFields = {
-  requestsPerMinute: limitOf(1, 100_000_000).describe('Requests to the API per minute, over all keys.'),
-  concurrentPages: limitOf(1, 1_000_000).describe('Pages fetched at the same time, over all processes.'),
-  openUrls: limitOf(0, Number.MAX_SAFE_INTEGER).describe('URLs of its jobs that have not ended.'),
+  requestsPerMinute: limitOf(1, 100_000_000).describe(
+    'Requests to the API per minute, over all keys; null: no limit of its own.',
+  ),
+  concurrentPages: limitOf(1, 1_000_000).describe(
+    'Pages fetched at the same time, over all processes; null: no limit.',
+  ),
+  openUrls: limitOf(0, Number.MAX_SAFE_INTEGER).describe(
+    'URLs of its jobs that have not ended; null: no limit.',
+  ),
   storedBytes: limitOf(0, Number.MAX_SAFE_INTEGER).describe(
-    'Bytes of the bodies that its jobs have stored, before compression.',
+    'Bytes of the bodies that its jobs have stored, before compression; null: no limit.',
   ),
 };
 

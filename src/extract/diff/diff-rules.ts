@@ -72,6 +72,7 @@ const watchSchema = z
       text || markdown || screenshot || list.length > 0 || fields.length > 0,
     'Name at least one thing to watch.',
   )
+  .meta({ id: 'WatchRules' })
   .default({ text: true, markdown: false, selectors: [], fields: [...DEFAULT_FIELDS], screenshot: false })
   .describe(
     'What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.',
@@ -88,6 +89,7 @@ const ignoreSchema = z
     selectors: selectors.default([]).describe('Elements, by CSS or XPath, that are removed from the page.'),
     fields: entries(MOST_NAME_CHARS).default([]).describe('Fields that are not compared.'),
   })
+  .meta({ id: 'IgnoreRules' })
   .default({ patterns: [], selectors: [], fields: [] })
   .describe('What never counts as a change.')
   .meta({ examples: [{ patterns: ['\\d+ visitors'], selectors: ['.ad', 'footer'] }] });
@@ -107,6 +109,7 @@ const thresholdSchema = z
       .default(0)
       .describe('Least amount that changes: characters, the difference of two numbers, pixels.'),
   })
+  .meta({ id: 'ChangeThreshold' })
   .default({ share: 0, amount: 0 })
   .describe(
     'Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.',

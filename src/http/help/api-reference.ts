@@ -2,7 +2,18 @@
 export interface OpenApiDocument {
   readonly paths?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
-  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
+  readonly components?: {
+    readonly schemas?: Readonly<Record<string, Schema>>;
+    readonly parameters?: Readonly<Record<string, Parameter>>;
+  };
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema?: Schema;
 }
 
 interface Schema {
@@ -24,13 +35,7 @@ interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
-  readonly parameters?: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly required?: boolean;
-    readonly description?: string;
-    readonly schema?: Schema;
-  }[];
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: { readonly content?: Content };
   readonly responses?: Readonly<
     Record<string, { readonly description?: string; readonly content?: Content }>
@@ -103,13 +108,15 @@ function operationPart(
     operation.description ?? '',
     exampleCall(method, path, body?.example ?? Object.values(body?.examples ?? {})[0]?.value),
   ];
-  const parameters = operation.parameters ?? [];
+  const parameters = (operation.parameters ?? []).flatMap((each) =>
+    '$ref' in each ? (document.components?.parameters?.[each.$ref.split('/').at(-1) ?? ''] ?? []) : [each],
+  );
   if (parameters.length > 0) {
     const rows = parameters.map(
       ({ name, in: place, required, schema = {}, description = schema.description }) => [
         `\`${name}\``,
         `${place}${required === true ? ', required' : ''}`,
-        typeOf(schema),
+        typeOf(document, schema),
         meaningOf({ ...schema, ...(description !== undefined && { description }) }),
       ],
     );
@@ -160,7 +167,7 @@ function fieldRows(document: OpenApiDocument, schema: Schema, prefix: string, de
     const isRequired = prefix === '' && required.includes(name);
     const row = [
       `\`${place}\``,
-      `${typeOf(field)}${isRequired ? ', required' : ''}`,
+      `${typeOf(document, field)}${isRequired ? ', required' : ''}`,
       meaningOf(resolvedText(document, field)),
     ];
     if (depth >= DEEPEST && !(field.items !== undefined && name === 'items')) return [row];
@@ -183,18 +190,21 @@ const resolvedText = (document: OpenApiDocument, schema: Schema): Schema => ({
 });
 
 /** In words: `string`, `integer 1–1000`, `"a" or "b"`, `list of Page`. */
-function typeOf(schema: Schema): string {
-  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
+function typeOf(document: OpenApiDocument, schema: Schema): string {
+  if (schema.$ref !== undefined) {
+    const target = resolved(document, schema);
+    return target.enum === undefined ? (schema.$ref.split('/').at(-1) ?? '') : typeOf(document, target);
+  }
   if (schema.enum !== undefined) {
     const shown = schema.enum.slice(0, MOST_VALUES).map((value) => `\`${String(value)}\``);
     return shown.join(', ') + (schema.enum.length > MOST_VALUES ? ' …' : '');
   }
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices !== undefined) {
-    const names = [...new Set(choices.map(typeOf))];
+    const names = [...new Set(choices.map((each) => typeOf(document, each)))];
     return names.length > 4 ? `one of ${choices.length} forms` : names.join(' or ');
   }
-  if (schema.items !== undefined) return `list of ${typeOf(schema.items)}`;
+  if (schema.items !== undefined) return `list of ${typeOf(document, schema.items)}`;
   const name = [schema.type ?? 'any'].flat().join(' or ');
   const { minimum, maximum } = schema;
   if (minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) {

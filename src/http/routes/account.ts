@@ -23,26 +23,28 @@ export function addAccountRoutes(app: App, { store, settings, version }: RouteDe
       tags: ['account'],
       summary: 'The account of the API key, its limits and what it uses of them',
       response: answers({
-        200: z.object({
-          id: z.string(),
-          name: z.string(),
-          plan: z.string(),
-          key: keySchema,
-          limits: z.object({
-            requestsPerMinute: z
-              .number()
-              .int()
-              .describe('Of the key, or of all keys of the account where that is less.'),
-            concurrentPages: limitFields.concurrentPages,
-            openUrls: limitFields.openUrls,
-            storedBytes: limitFields.storedBytes,
-            bodyBytes: z.number().int(),
-            queuedUrls: z.number().int().describe('URLs of all accounts that may wait together.'),
-          }),
-          used: usedSchema,
-          credits: creditsSchema.nullable().describe('null: what it spends is not limited.'),
-          version: z.string(),
-        }),
+        200: z
+          .object({
+            id: z.string(),
+            name: z.string(),
+            plan: z.string(),
+            key: keySchema,
+            limits: z.object({
+              requestsPerMinute: z
+                .number()
+                .int()
+                .describe('Of the key, or of all keys of the account where that is less.'),
+              concurrentPages: limitFields.concurrentPages,
+              openUrls: limitFields.openUrls,
+              storedBytes: limitFields.storedBytes,
+              bodyBytes: z.number().int(),
+              queuedUrls: z.number().int().describe('URLs of all accounts that may wait together.'),
+            }),
+            used: usedSchema,
+            credits: creditsSchema.nullable().describe('What is left to spend; null: it is not limited.'),
+            version: z.string(),
+          })
+          .meta({ id: 'OwnAccount' }),
       }),
     },
     async handler(request) {

@@ -75,6 +75,7 @@ const requestSchema = z
         file: z.object({ url: z.string(), line: z.string() }),
         dns: z.object({ name: z.string(), type: z.literal('TXT'), text: z.string() }).nullable(),
       })
+      .meta({ id: 'OwnerProof' })
       .describe('Publish one of the two, then call `check`.'),
     links: selfSchema,
   })

@@ -6,7 +6,7 @@ import { credentialView, credentialViewSchema } from '../../capabilities/views/s
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';
-import { answers, success } from '../server/envelope.ts';
+import { answers, deletedNameSchema, success } from '../server/envelope.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
 const credentialParams = z.strictObject({
@@ -68,7 +68,7 @@ export function addCredentialRoutes(app: App, { credentials, store, now }: Share
       summary: 'Delete stored credentials',
       description: 'Sessions that name them fail with `NOT_FOUND` from then on.',
       params: credentialParams,
-      response: answers({ 200: z.object({ name: z.string(), deleted: z.literal(true) }) }),
+      response: answers({ 200: deletedNameSchema }),
     },
     async handler(request) {
       const { accountId, id: actor } = apiKeyOf(request);

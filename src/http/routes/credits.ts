@@ -15,7 +15,9 @@ import { idempotencyKeyOf } from '../server/kept-answers.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
-const limitsSchema = z.object({ credits: creditsSchema.nullable().describe('null: not limited.') });
+const limitsSchema = z
+  .object({ credits: creditsSchema.nullable().describe('What is left to spend; null: it is not limited.') })
+  .meta({ id: 'AccountCredits' });
 
 const view = (credits: Credits | null) =>
   success({ credits: credits === null ? null : creditsView(credits) });

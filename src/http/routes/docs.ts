@@ -4,8 +4,8 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import { z } from 'zod';
 import { type Access, accessNames } from '../../capabilities/accounts/scopes.ts';
 import type { App } from '../server/app.ts';
+import { type ApiDocument, nameParts } from './document-parts.ts';
 import { operationIdOf } from './operation-ids.ts';
-import { type ApiDocument, nameRequests } from './request-names.ts';
 
 /** Collects every route added afterwards. */
 export async function collectDocs(app: App, version: string): Promise<void> {
@@ -51,7 +51,7 @@ export async function collectDocs(app: App, version: string): Promise<void> {
       security: [{ bearer: [] }, { apiKey: [] }, { serviceKey: [] }],
     },
     transform: withOperationId,
-    transformObject: (document) => nameRequests(jsonSchemaTransformObject(document) as ApiDocument),
+    transformObject: (document) => nameParts(jsonSchemaTransformObject(document) as ApiDocument),
   });
 }
 

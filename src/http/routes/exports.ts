@@ -15,7 +15,7 @@ import type { FoundKey } from '../../core/ports/key-store.ts';
 import type { App } from '../server/app.ts';
 import { namesTag, rangeOf } from '../server/byte-ranges.ts';
 import { accountOf, apiKeyOf, originOf } from '../server/caller.ts';
-import { answers, success } from '../server/envelope.ts';
+import { answers, deletedSchema, success } from '../server/envelope.ts';
 import { newIdFor } from './idempotency.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -130,7 +130,7 @@ export function addExportRoutes(app: App, { exports, store, jobs, bus, now }: Ro
       summary: 'Delete an export with its file',
       description: 'One that is being written is stopped. Links to it stop working.',
       params,
-      response: answers({ 200: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+      response: answers({ 200: deletedSchema }),
     },
     async handler(request) {
       const { accountId, id: actor } = apiKeyOf(request);

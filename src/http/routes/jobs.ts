@@ -11,7 +11,7 @@ import { type Budgets, JOB_STATUSES, type Job } from '../../core/model/job.ts';
 import { JOB_KINDS } from '../../core/model/job-kinds.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf, placeOfCaller } from '../server/caller.ts';
-import { answers, success } from '../server/envelope.ts';
+import { answers, deletedSchema, success } from '../server/envelope.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
 export const jobParams = z.strictObject({ id: z.string().max(64).describe('The job.') });
@@ -179,7 +179,7 @@ export function addJobRoutes(app: App, { jobs, store, exportFiles, now }: Shared
       tags: ['jobs'],
       summary: 'Delete a job that has ended, with its pages and ledger',
       params: jobParams,
-      response: answers({ 200: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+      response: answers({ 200: deletedSchema }),
     },
     async handler(request) {
       const { id } = request.params;

@@ -9,7 +9,7 @@ import {
   newSecret,
   prefixOf,
 } from '../../capabilities/accounts/api-key.ts';
-import { allows, refusalOf, SCOPE_LIST, SCOPES } from '../../capabilities/accounts/scopes.ts';
+import { allows, refusalOf, SCOPE_LIST, scopeSchema } from '../../capabilities/accounts/scopes.ts';
 import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { keySchema, keyView, newKeySchema } from '../../capabilities/views/account-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
@@ -82,7 +82,7 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: SharedRouteDep
         .strictObject({
           account: accountField,
           name: z.string().trim().min(1).max(200).describe('What the key is for.'),
-          scopes: z.array(z.enum(SCOPES)).min(1).default(['read', 'write']).describe(SCOPE_LIST),
+          scopes: z.array(scopeSchema).min(1).default(['read', 'write']).describe(SCOPE_LIST),
           ratePerMinute: z.number().int().min(1).max(MOST_RATE_PER_MINUTE).nullable().default(null),
           expiresAt: z.iso
             .datetime({ offset: true })

@@ -23,7 +23,7 @@ import type { MonitorId, RunId } from '../../core/model/ids.ts';
 import { CHANGE_KINDS } from '../../core/model/monitor.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf, ownerOf, placeOfCaller } from '../server/caller.ts';
-import { answers, success } from '../server/envelope.ts';
+import { answers, deletedSchema, success } from '../server/envelope.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The monitor.') });
@@ -217,7 +217,7 @@ export function addMonitorRoutes(app: App, { monitors, store, idempotency, now }
       tags: ['monitors'],
       summary: 'Delete a monitor with its schedule and changes; its jobs stay',
       params,
-      response: answers({ 200: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+      response: answers({ 200: deletedSchema }),
     },
     async handler(request) {
       const { id } = request.params;

@@ -65,6 +65,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /v1/sessions': 'listSessions',
   'GET /v1/sessions/:name': 'getSession',
   'DELETE /v1/sessions/:name': 'deleteSession',
+  'POST /v1/sessions/:name/login': 'logInSession',
   'PUT /v1/credentials/:name': 'putCredential',
   'GET /v1/credentials': 'listCredentials',
   'DELETE /v1/credentials/:name': 'deleteCredential',

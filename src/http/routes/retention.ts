@@ -6,17 +6,19 @@ import { answers, success } from '../server/envelope.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
 const ms = z.number().int().nullable();
-const limitsSchema = z.object({
-  bodiesMs: ms,
-  artifactsMs: ms,
-  recordsMs: ms,
-  ledgerMs: ms,
-  jobsMs: ms,
-  exportsMs: ms,
-  snapshotsMs: ms,
-  maxJobs: z.number().int().nullable(),
-  maxBytes: z.number().int().nullable(),
-});
+const limitsSchema = z
+  .object({
+    bodiesMs: ms,
+    artifactsMs: ms,
+    recordsMs: ms,
+    ledgerMs: ms,
+    jobsMs: ms,
+    exportsMs: ms,
+    snapshotsMs: ms,
+    maxJobs: z.number().int().nullable().describe('Ended jobs that are kept, the newest; null: all.'),
+    maxBytes: z.number().int().nullable().describe('Bytes of fetched pages that are kept; null: all.'),
+  })
+  .meta({ id: 'RetentionLimits', description: 'How long each kind of data is kept; null: without limit.' });
 const retentionSchema = z
   .object({
     own: limitsSchema.nullable().describe('What the account asked for; null: nothing.'),

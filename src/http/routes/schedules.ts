@@ -18,7 +18,7 @@ import type { AuditAction } from '../../core/model/audit-actions.ts';
 import type { RunId, ScheduleId } from '../../core/model/ids.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf, ownerOf, placeOfCaller } from '../server/caller.ts';
-import { answers, success } from '../server/envelope.ts';
+import { answers, deletedSchema, success } from '../server/envelope.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
 const scheduleParams = z.strictObject({ id: z.string().max(64).describe('The schedule.') });
@@ -227,7 +227,7 @@ export function addScheduleRoutes(app: App, { schedules, store, idempotency, now
       tags: ['schedules'],
       summary: 'Delete a schedule with its history; its jobs stay',
       params: scheduleParams,
-      response: answers({ 200: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+      response: answers({ 200: deletedSchema }),
     },
     async handler(request) {
       const { id } = request.params;

@@ -17,7 +17,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf, starterOf } from '../server/caller.ts';
 import { clientGone } from '../server/client-gone.ts';
-import { answers, success } from '../server/envelope.ts';
+import { answers, deletedNameSchema, success } from '../server/envelope.ts';
 import { newIdFor } from './idempotency.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
@@ -158,7 +158,7 @@ export function addSessionRoutes(app: App, deps: SharedRouteDeps): void {
       tags: ['sessions'],
       summary: 'Delete a session with all that it keeps',
       params: sessionParams,
-      response: answers({ 200: z.object({ name: z.string(), deleted: z.literal(true) }) }),
+      response: answers({ 200: deletedNameSchema }),
     },
     async handler(request) {
       const { accountId, id: actor } = apiKeyOf(request);

@@ -23,7 +23,7 @@ import type { DeliveryId, WebhookId } from '../../core/model/ids.ts';
 import { DELIVERY_STATES } from '../../core/ports/webhook-store.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';
-import { answers, success } from '../server/envelope.ts';
+import { answers, deletedSchema, success } from '../server/envelope.ts';
 import { newIdFor } from './idempotency.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
@@ -118,7 +118,7 @@ export function addWebhookRoutes(app: App, { webhooks, store, now }: SharedRoute
       tags: ['webhooks'],
       summary: 'Delete a webhook with its deliveries',
       params,
-      response: answers({ 200: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+      response: answers({ 200: deletedSchema }),
     },
     async handler(request) {
       const { accountId, id: actor } = apiKeyOf(request);

@@ -28,6 +28,13 @@ export const failureSchema = z
   })
   .meta({ id: 'Failure', description: 'Every answer that is not a success.' });
 
+/** What is answered when something with an id was deleted. */
+export const deletedSchema = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'Deleted' });
+/** The same for what has a name. */
+export const deletedNameSchema = z
+  .object({ name: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'DeletedName' });
+
 /**
  * The answers of a route, for the OpenAPI document. They describe; they do not filter: answers are built from
  * typed values and written by JSON.stringify, and tests hold them against these schemas.

@@ -38,16 +38,21 @@ export interface Operation {
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
-  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
+  readonly components?: {
+    readonly schemas?: Readonly<Record<string, Schema>>;
+    readonly parameters?: Readonly<Record<string, RawParameter>>;
+  };
+}
+
+interface RawParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema?: Schema;
 }
 
 interface RawOperation {
-  readonly parameters?: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly required?: boolean;
-    readonly schema?: Schema;
-  }[];
+  readonly parameters?: readonly (RawParameter | { readonly $ref: string })[];
   readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> };
   readonly responses?: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
 }
@@ -67,6 +72,10 @@ export interface ApiDescription {
 export function readOpenApi(document: unknown): ApiDescription {
   const { paths, components } = document as OpenApi;
   const schemas = components?.schemas ?? {};
+  const parametersOf = ({ parameters = [] }: RawOperation): readonly RawParameter[] =>
+    parameters.flatMap((each) =>
+      '$ref' in each ? (components?.parameters?.[each.$ref.split('/').at(-1) ?? ''] ?? []) : [each],
+    );
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([method, raw]) => METHODS.includes(method) && !isStream(raw))
@@ -75,7 +84,7 @@ export function readOpenApi(document: unknown): ApiDescription {
         return {
           method: method.toUpperCase(),
           path,
-          parameters: (raw.parameters ?? []).flatMap(({ name, in: place, required, schema }) =>
+          parameters: parametersOf(raw).flatMap(({ name, in: place, required, schema }) =>
             place === 'path' || place === 'query' || place === 'header'
               ? [{ name, in: place, required: required ?? false, schema: schema ?? {} }]
               : [],

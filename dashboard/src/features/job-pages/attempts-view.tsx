@@ -1,6 +1,6 @@
 import { Clock, Coins, Cpu, Network, Weight } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Schemas } from '../../api/types.ts';
+import type { Attempt } from '../../api/types.ts';
 import { formatBytes, formatDuration, formatNumber, plural, words } from '../../format/format.ts';
 import { Badge, HttpStatus, StatusBadge, type Tone } from '../../kit/badge.tsx';
 import { Card, Columns, KeyValues, Row, Stack } from '../../kit/layout.tsx';
@@ -9,8 +9,6 @@ import { EmptyState, QueryView, Skeleton } from '../../kit/states.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { PageViewProps } from './page-props.ts';
 import styles from './page-views.module.css';
-
-type Attempt = Schemas['Attempt'];
 
 /** What happened to the URL, in sentences, and every attempt with its decision and evidence. */
 export function AttemptsView({ why }: PageViewProps) {

@@ -1,5 +1,5 @@
 import { Download, FileBox } from 'lucide-react';
-import type { Page, Schemas } from '../../api/types.ts';
+import type { Artifact, Page } from '../../api/types.ts';
 import { formatBytes, words } from '../../format/format.ts';
 import { HrefButton } from '../../kit/button.tsx';
 import { Card } from '../../kit/layout.tsx';
@@ -12,11 +12,11 @@ import styles from './page-views.module.css';
 
 interface StoredFile {
   readonly name: string;
-  readonly file: Schemas['Artifact'];
+  readonly file: Artifact;
 }
 
 function filesOf({ screenshot, pdf, actions = [], xhr, error }: Page): readonly StoredFile[] {
-  const named = (name: string, file: Schemas['Artifact'] | null | undefined): StoredFile[] =>
+  const named = (name: string, file: Artifact | null | undefined): StoredFile[] =>
     file ? [{ name, file }] : [];
   return [
     ...named('Screenshot', screenshot),

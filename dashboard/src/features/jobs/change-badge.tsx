@@ -1,8 +1,7 @@
-import type { Schemas } from '../../api/types.ts';
+import type { SiteChange } from '../../api/types.ts';
 import { words } from '../../format/format.ts';
 import { Badge, type Tone } from '../../kit/badge.tsx';
 
-export type SiteChange = Schemas['SiteChange'];
 export type ChangeType = SiteChange['type'];
 
 /** Kinds of changes, each with a sign, so that colour is not the only one. */

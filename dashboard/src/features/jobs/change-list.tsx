@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Equal } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
+import type { SiteChange } from '../../api/types.ts';
 import { formatNumber, formatPercent, shortUrl, words } from '../../format/format.ts';
 import { Badge } from '../../kit/badge.tsx';
 import { cx } from '../../kit/class-names.ts';
@@ -11,7 +12,7 @@ import { Card, Row, Stack } from '../../kit/layout.tsx';
 import { ListView, useList } from '../../kit/list-view.tsx';
 import { EmptyState, FailureNotice, Skeleton } from '../../kit/states.tsx';
 import { Table } from '../../kit/table.tsx';
-import { CHANGE_TYPES, ChangeBadge, type ChangeType, type SiteChange } from './change-badge.tsx';
+import { CHANGE_TYPES, ChangeBadge, type ChangeType } from './change-badge.tsx';
 import { ChangeSheet } from './change-sheet.tsx';
 import styles from './compare.module.css';
 

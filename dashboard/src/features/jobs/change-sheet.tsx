@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { SiteChange } from '../../api/types.ts';
 import { formatDateTime } from '../../format/format.ts';
 import { HttpStatus } from '../../kit/badge.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
@@ -10,7 +11,7 @@ import { KeyValues, Row, Stack } from '../../kit/layout.tsx';
 import { Sentence } from '../../kit/sentence.tsx';
 import { Notice } from '../../kit/states.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
-import { ChangeBadge, type SiteChange } from './change-badge.tsx';
+import { ChangeBadge } from './change-badge.tsx';
 import styles from './compare.module.css';
 
 type View = 'text' | 'fields' | 'visual';

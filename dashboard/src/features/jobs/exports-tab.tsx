@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Download, FileDown, Link2, Trash2 } from 'lucide-react';
 import { EXPORT_TYPES } from '../../api/choices.ts';
 import { api } from '../../api/client.ts';
-import type { Job, Schemas } from '../../api/types.ts';
+import type { Export, Job } from '../../api/types.ts';
 import { formatBytes, formatNumber } from '../../format/format.ts';
 import { StatusBadge } from '../../kit/badge.tsx';
 import { HrefButton, IconButton } from '../../kit/button.tsx';
@@ -17,8 +17,6 @@ import { ExportForm } from './export-form.tsx';
 import { FORMAT_NAMES } from './export-kinds.ts';
 import styles from './exports.module.css';
 import { exportsQuery } from './queries.ts';
-
-type Export = Schemas['Export'];
 
 /** Files of the job: those that are there or being written, and a form for another one. */
 export function ExportsTab({ job }: { readonly job: Job }) {

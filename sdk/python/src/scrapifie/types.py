@@ -49,7 +49,6 @@ class Account(TypedDict):
     name: str
     #: A plan of the settings, or `custom`.
     plan: str
-    #: null: none.
     limits: AccountLimits
     #: Since when its keys are refused; null: it is in use.
     disabledAt: str | None
@@ -57,22 +56,41 @@ class Account(TypedDict):
     deletingSince: str | None
     createdAt: str
     updatedAt: str
-    links: AccountLinks
+    links: SelfLink
+
+
+class AccountCredits(TypedDict):
+    #: What is left to spend; null: it is not limited.
+    credits: Credits | None
 
 
 class AccountLimits(TypedDict):
-    #: Requests to the API per minute, over all keys.
+    #: Requests to the API per minute, over all keys; null: no limit of its own.
     requestsPerMinute: int | None
-    #: Pages fetched at the same time, over all processes.
+    #: Pages fetched at the same time, over all processes; null: no limit.
     concurrentPages: int | None
-    #: URLs of its jobs that have not ended.
+    #: URLs of its jobs that have not ended; null: no limit.
     openUrls: int | None
-    #: Bytes of the bodies that its jobs have stored, before compression.
+    #: Bytes of the bodies that its jobs have stored, before compression; null: no limit.
     storedBytes: int | None
 
 
-class AccountLinks(TypedDict):
-    self: str
+class AccountLimitsRequest(TypedDict, total=False):
+    #: Requests to the API per minute, over all keys; null: no limit of its own.
+    requestsPerMinute: int | None
+    #: Pages fetched at the same time, over all processes; null: no limit.
+    concurrentPages: int | None
+    #: URLs of its jobs that have not ended; null: no limit.
+    openUrls: int | None
+    #: Bytes of the bodies that its jobs have stored, before compression; null: no limit.
+    storedBytes: int | None
+
+
+class AccountUse(TypedDict):
+    openUrls: int
+    #: Pages that are claimed by a worker.
+    concurrentPages: int
+    storedBytes: int
 
 
 class AccountWithUse(TypedDict):
@@ -80,7 +98,6 @@ class AccountWithUse(TypedDict):
     name: str
     #: A plan of the settings, or `custom`.
     plan: str
-    #: null: none.
     limits: AccountLimits
     #: Since when its keys are refused; null: it is in use.
     disabledAt: str | None
@@ -88,15 +105,8 @@ class AccountWithUse(TypedDict):
     deletingSince: str | None
     createdAt: str
     updatedAt: str
-    links: AccountLinks
-    used: AccountWithUseUsed
-
-
-class AccountWithUseUsed(TypedDict):
-    openUrls: int
-    #: Pages that are claimed by a worker.
-    concurrentPages: int
-    storedBytes: int
+    links: SelfLink
+    used: AccountUse
 
 
 class _ActionResult(TypedDict, total=False):
@@ -109,6 +119,19 @@ class _ActionResult(TypedDict, total=False):
 class ActionResult(_ActionResult):
     type: str
     ms: int
+
+
+_ActiveHoursReserved = TypedDict("_ActiveHoursReserved", {"from": "str"}, total=False)
+
+
+class _ActiveHours(_ActiveHoursReserved, total=False):
+    #: Days on which they begin, 0 is Sunday; empty: every day.
+    days: list[int]
+
+
+class ActiveHours(_ActiveHours):
+    #: The local time at which they end, at most `24:00`; before `from`: the next day.
+    to: str
 
 
 class AddOptOutRequest(TypedDict, total=False):
@@ -142,7 +165,7 @@ class _Attempt(_AttemptReserved, total=False):
     #: What decided the outcome.
     evidence: str
     #: Of an attempt that led on: the redirects it followed.
-    redirects: list[AttemptRedirects]
+    redirects: list[Redirect]
     #: The page led on to another host, where the next attempt was made.
     ledOn: bool
     #: Whose block or challenge it is, where that is known.
@@ -166,11 +189,6 @@ class Attempt(_Attempt):
     ms: float
     bytes: int
     at: str
-
-
-class AttemptRedirects(TypedDict):
-    url: str
-    statusCode: int
 
 
 class AttemptYield(TypedDict):
@@ -229,17 +247,17 @@ class BatchPageOptions(TypedDict, total=False):
     #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
     scroll: Union[bool, PageScroll] | None
     #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    actions: list[Union[PageActionClick, PageActionHover, PageActionBack, PageActionUpload, PageActionType, PageActionPress, PageActionSelect, PageActionWait, PageActionScroll, PageActionEvaluate, PageActionScreenshot]]
     #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
     screenshot: PageScreenshot | None
     #: What a browser need not load.
     blockResources: list[Literal["images", "fonts", "media", "trackers"]]
     #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: BatchPageOptionsViewport | None
+    viewport: PageViewport | None
     #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
     mobile: bool
     #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: BatchPageOptionsGeolocation | None
+    geolocation: PageGeolocation | None
     #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
     locale: str | None
     #: Time zone of the browser. Needs a browser.
@@ -272,91 +290,91 @@ class BatchPageOptions(TypedDict, total=False):
     reuse: bool
 
 
-class _PageAction2(TypedDict, total=False):
+class _PageActionClick(TypedDict, total=False):
     #: Time for this step; 10 s unless given.
     timeoutMs: int
 
 
-class PageAction2(_PageAction2):
+class PageActionClick(_PageActionClick):
     type: Literal["click"]
     #: A CSS selector, or one of Playwright’s.
     selector: str
 
 
-class _PageAction3(TypedDict, total=False):
+class _PageActionHover(TypedDict, total=False):
     #: Time for this step; 10 s unless given.
     timeoutMs: int
 
 
-class PageAction3(_PageAction3):
+class PageActionHover(_PageActionHover):
     type: Literal["hover"]
     #: A CSS selector, or one of Playwright’s.
     selector: str
 
 
-class _PageAction4(TypedDict, total=False):
+class _PageActionBack(TypedDict, total=False):
     #: Time for this step; 10 s unless given.
     timeoutMs: int
 
 
-class PageAction4(_PageAction4):
+class PageActionBack(_PageActionBack):
     type: Literal["back"]
 
 
-class _PageAction5(TypedDict, total=False):
+class _PageActionUpload(TypedDict, total=False):
     #: Time for this step; 10 s unless given.
     timeoutMs: int
 
 
-class PageAction5(_PageAction5):
+class PageActionUpload(_PageActionUpload):
     type: Literal["upload"]
     #: An `<input type="file">`.
     selector: str
-    files: list[PageAction5Files]
+    files: list[PageActionUploadFiles]
 
 
-class _PageAction5Files(TypedDict, total=False):
+class _PageActionUploadFiles(TypedDict, total=False):
     #: `application/octet-stream` unless given.
     contentType: str
 
 
-class PageAction5Files(_PageAction5Files):
+class PageActionUploadFiles(_PageActionUploadFiles):
     name: str
     #: The bytes of the file.
     base64: str
 
 
-class _PageAction6(TypedDict, total=False):
+class _PageActionType(TypedDict, total=False):
     #: Time for this step; 10 s unless given.
     timeoutMs: int
 
 
-class PageAction6(_PageAction6):
+class PageActionType(_PageActionType):
     type: Literal["type"]
     #: A CSS selector, or one of Playwright’s.
     selector: str
     text: str
 
 
-class _PageAction7(TypedDict, total=False):
+class _PageActionPress(TypedDict, total=False):
     #: Where; else wherever the focus is.
     selector: str
     #: Time for this step; 10 s unless given.
     timeoutMs: int
 
 
-class PageAction7(_PageAction7):
+class PageActionPress(_PageActionPress):
     type: Literal["press"]
     #: `Enter`, `a`, `Control+A` …
     key: str
 
 
-class _PageAction8(TypedDict, total=False):
+class _PageActionSelect(TypedDict, total=False):
     #: Time for this step; 10 s unless given.
     timeoutMs: int
 
 
-class PageAction8(_PageAction8):
+class PageActionSelect(_PageActionSelect):
     type: Literal["select"]
     #: A CSS selector, or one of Playwright’s.
     selector: str
@@ -364,7 +382,7 @@ class PageAction8(_PageAction8):
     value: str
 
 
-class _PageAction9(TypedDict, total=False):
+class _PageActionWait(TypedDict, total=False):
     #: A CSS selector, or one of Playwright’s.
     selector: str
     ms: int
@@ -374,11 +392,11 @@ class _PageAction9(TypedDict, total=False):
     timeoutMs: int
 
 
-class PageAction9(_PageAction9):
+class PageActionWait(_PageActionWait):
     type: Literal["wait"]
 
 
-class _PageAction10(TypedDict, total=False):
+class _PageActionScroll(TypedDict, total=False):
     #: Until this element is in sight.
     selector: str
     #: Else one screen down.
@@ -387,22 +405,22 @@ class _PageAction10(TypedDict, total=False):
     timeoutMs: int
 
 
-class PageAction10(_PageAction10):
+class PageActionScroll(_PageActionScroll):
     type: Literal["scroll"]
 
 
-class _PageAction11(TypedDict, total=False):
+class _PageActionEvaluate(TypedDict, total=False):
     #: Time for this step; 10 s unless given.
     timeoutMs: int
 
 
-class PageAction11(_PageAction11):
+class PageActionEvaluate(_PageActionEvaluate):
     type: Literal["evaluate"]
     #: JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.
     script: str
 
 
-class _PageAction12(TypedDict, total=False):
+class _PageActionScreenshot(TypedDict, total=False):
     #: The whole page instead of what a window shows.
     fullPage: bool
     #: Only the first element that matches.
@@ -415,23 +433,8 @@ class _PageAction12(TypedDict, total=False):
     timeoutMs: int
 
 
-class PageAction12(_PageAction12):
+class PageActionScreenshot(_PageActionScreenshot):
     type: Literal["screenshot"]
-
-
-class BatchPageOptionsViewport(TypedDict):
-    width: int
-    height: int
-
-
-class _BatchPageOptionsGeolocation(TypedDict, total=False):
-    #: In metres; 10 unless given.
-    accuracy: float
-
-
-class BatchPageOptionsGeolocation(_BatchPageOptionsGeolocation):
-    latitude: float
-    longitude: float
 
 
 class BatchOptions(TypedDict, total=False):
@@ -462,7 +465,7 @@ class BatchOptions(TypedDict, total=False):
     #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
     lake: bool
     #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[BatchRequestExports]
+    exports: list[JobExport]
     #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
     webhook: JobWebhook
 
@@ -472,28 +475,17 @@ class BatchRequest(BatchOptions):
     urls: list[str]
 
 
-class BatchRequestExports(TypedDict):
-    #: What the file has.
-    type: Literal["full", "seo", "raw", "links", "records", "results"]
-    #: How it is written.
-    format: Literal["csv", "xlsx", "json", "ndjson", "parquet", "warc", "wacz", "markdown", "chunks"]
-
-
 class ChangeAccountRequest(TypedDict, total=False):
     name: str
     plan: str
-    limits: ChangeAccountRequestLimits
+    limits: AccountLimitsRequest
 
 
-class ChangeAccountRequestLimits(TypedDict, total=False):
-    #: Requests to the API per minute, over all keys.
-    requestsPerMinute: int | None
-    #: Pages fetched at the same time, over all processes.
-    concurrentPages: int | None
-    #: URLs of its jobs that have not ended.
-    openUrls: int | None
-    #: Bytes of the bodies that its jobs have stored, before compression.
-    storedBytes: int | None
+class ChangeThreshold(TypedDict, total=False):
+    #: Least share that changes: of the characters, of the larger number, of the pixels.
+    share: float
+    #: Least amount that changes: characters, the difference of two numbers, pixels.
+    amount: float
 
 
 class _ChangedWebhook(TypedDict, total=False):
@@ -536,26 +528,10 @@ class CheckedOwnerRequest(TypedDict):
     provedAt: str | None
     provedBy: Literal["file", "dns"] | None
     #: Publish one of the two, then call `check`.
-    proof: CheckedOwnerRequestProof
-    links: AccountLinks
+    proof: OwnerProof
+    links: SelfLink
     #: What was found in place of the proof.
     seen: list[str]
-
-
-class CheckedOwnerRequestProof(TypedDict):
-    file: CheckedOwnerRequestProofFile
-    dns: CheckedOwnerRequestProofDns | None
-
-
-class CheckedOwnerRequestProofFile(TypedDict):
-    url: str
-    line: str
-
-
-class CheckedOwnerRequestProofDns(TypedDict):
-    name: str
-    type: Literal["TXT"]
-    text: str
 
 
 class CrawlPageOptions(TypedDict, total=False):
@@ -586,17 +562,17 @@ class CrawlPageOptions(TypedDict, total=False):
     #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
     scroll: Union[bool, PageScroll] | None
     #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    actions: list[Union[PageActionClick, PageActionHover, PageActionBack, PageActionUpload, PageActionType, PageActionPress, PageActionSelect, PageActionWait, PageActionScroll, PageActionEvaluate, PageActionScreenshot]]
     #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
     screenshot: PageScreenshot | None
     #: What a browser need not load.
     blockResources: list[Literal["images", "fonts", "media", "trackers"]]
     #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: BatchPageOptionsViewport | None
+    viewport: PageViewport | None
     #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
     mobile: bool
     #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: BatchPageOptionsGeolocation | None
+    geolocation: PageGeolocation | None
     #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
     locale: str | None
     #: Time zone of the browser. Needs a browser.
@@ -679,7 +655,7 @@ class CrawlRequest(TypedDict, total=False):
     #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
     lake: bool
     #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[BatchRequestExports]
+    exports: list[JobExport]
     #: Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
     maxLoginWalls: int | None
     #: How each page is fetched.
@@ -719,8 +695,7 @@ class CreateAccountOptions(TypedDict, total=False):
     #: Left out: one is made.
     id: str
     plan: str
-    #: Limits left out are none.
-    limits: ChangeAccountRequestLimits
+    limits: AccountLimitsRequest
 
 
 class CreateAccountRequest(CreateAccountOptions):
@@ -765,7 +740,7 @@ class Credential(TypedDict):
     hosts: list[str]
     createdAt: str
     updatedAt: str
-    links: AccountLinks
+    links: SelfLink
 
 
 class CreditEntry(TypedDict):
@@ -795,6 +770,16 @@ class Credits(TypedDict):
     renewsAt: str
 
 
+class Deleted(TypedDict):
+    id: str
+    deleted: bool
+
+
+class DeletedName(TypedDict):
+    name: str
+    deleted: bool
+
+
 class Delivery(TypedDict):
     id: str
     webhookId: str
@@ -810,7 +795,7 @@ class Delivery(TypedDict):
     redeliveryOf: str | None
     createdAt: str
     endedAt: str | None
-    links: AccountLinks
+    links: SelfLink
 
 
 class DeliveryDetail(TypedDict):
@@ -828,7 +813,7 @@ class DeliveryDetail(TypedDict):
     redeliveryOf: str | None
     createdAt: str
     endedAt: str | None
-    links: AccountLinks
+    links: SelfLink
     #: Not before this time; null when it has ended.
     nextAttemptAt: str | None
     #: What was sent last; null before the first attempt.
@@ -878,7 +863,7 @@ class Domain(TypedDict):
     blockedUntil: str | None
     lastRequestAt: str | None
     breaker: Literal["closed", "open", "half-open"]
-    links: AccountLinks
+    links: SelfLink
 
 
 class DomainDetail(TypedDict):
@@ -895,41 +880,15 @@ class DomainDetail(TypedDict):
     blockedUntil: str | None
     lastRequestAt: str | None
     breaker: Literal["closed", "open", "half-open"]
-    links: AccountLinks
-    strategy: DomainStrategy2
+    links: SelfLink
+    #: What the host has taught; null while that is nothing.
+    strategy: DomainStrategy | None
     #: How the host is treated, and which entries of the policy file say so.
     policy: Any
     #: The rule that denies the host; null when none does.
     denied: str | None
     robots: list[DomainDetailRobots]
     optOut: DomainDetailOptOut | None
-
-
-class DomainStrategy2(TypedDict):
-    #: Ways to fetch that were tried, the one with most experience first.
-    ways: list[DomainStrategy2Ways]
-    pages: DomainStrategy2Pages
-    #: When a cheaper way was last tried again.
-    probedAt: str | None
-
-
-class DomainStrategy2Ways(TypedDict):
-    engine: str
-    #: Null: without a proxy.
-    proxyTier: str | None
-    identity: Literal["bot", "browser"]
-    #: Share of attempts that the site admitted, from 0 to 1; older attempts count less.
-    successRate: float
-    #: How much experience that is, in attempts; half of it is gone after a day.
-    weight: float
-    lastAt: str
-
-
-class DomainStrategy2Pages(TypedDict):
-    #: Kinds of pages, told apart by their URLs.
-    known: int
-    #: Those of them that are empty without scripts.
-    needScripts: int
 
 
 class DomainDetailRobots(TypedDict):
@@ -978,6 +937,33 @@ class DomainRequestsLimit(TypedDict):
     perBucket: int | None
 
 
+class DomainStrategy(TypedDict):
+    #: Ways to fetch that were tried, the one with most experience first.
+    ways: list[DomainStrategyWays]
+    pages: DomainStrategyPages
+    #: When a cheaper way was last tried again.
+    probedAt: str | None
+
+
+class DomainStrategyWays(TypedDict):
+    engine: str
+    #: Null: without a proxy.
+    proxyTier: str | None
+    identity: Literal["bot", "browser"]
+    #: Share of attempts that the site admitted, from 0 to 1; older attempts count less.
+    successRate: float
+    #: How much experience that is, in attempts; half of it is gone after a day.
+    weight: float
+    lastAt: str
+
+
+class DomainStrategyPages(TypedDict):
+    #: Kinds of pages, told apart by their URLs.
+    known: int
+    #: Those of them that are empty without scripts.
+    needScripts: int
+
+
 class Estimate(TypedDict):
     #: Pages that will be fetched.
     pages: EstimatePages
@@ -1013,7 +999,6 @@ class EstimateJobOptions(TypedDict, total=False):
 
 
 class EstimateJobRequest(EstimateJobOptions):
-    #: What each run starts: `kind`, and what `/v1/scrape`, `/v1/batch` or `/v1/crawl` takes.
     job: Union[ScheduledScrape, ScheduledBatch, ScheduledCrawl]
 
 
@@ -1063,7 +1048,7 @@ class ExportOptions(TypedDict, total=False):
     #: `results` in a table: a column with the text of each page.
     text: bool
     #: A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it.
-    to: Union[ExportRequestTo, ExportRequestTo2]
+    to: Union[ExportToFolder, ExportToS3]
 
 
 class ExportRequest(ExportOptions):
@@ -1075,47 +1060,18 @@ class ExportRequest(ExportOptions):
 
 class ExportRequestRules(TypedDict, total=False):
     #: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-    watch: ExportRequestRulesWatch
+    watch: WatchRules
     #: What never counts as a change.
-    ignore: ExportRequestRulesIgnore
+    ignore: IgnoreRules
     #: Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-    threshold: ExportRequestRulesThreshold
+    threshold: ChangeThreshold
 
 
-class ExportRequestRulesWatch(TypedDict, total=False):
-    #: The visible text of the page.
-    text: bool
-    #: The main content as Markdown, which has the addresses of links as well.
-    markdown: bool
-    #: The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-    selectors: list[str]
-    #: Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-    fields: Union[Literal["all"], list[str]]
-    #: The pixels of the screenshot.
-    screenshot: bool
-
-
-class ExportRequestRulesIgnore(TypedDict, total=False):
-    #: Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-    patterns: list[str]
-    #: Elements, by CSS or XPath, that are removed from the page.
-    selectors: list[str]
-    #: Fields that are not compared.
-    fields: list[str]
-
-
-class ExportRequestRulesThreshold(TypedDict, total=False):
-    #: Least share that changes: of the characters, of the larger number, of the pixels.
-    share: float
-    #: Least amount that changes: characters, the difference of two numbers, pixels.
-    amount: float
-
-
-class ExportRequestTo(TypedDict):
+class ExportToFolder(TypedDict):
     folder: str
 
 
-class ExportRequestTo2(TypedDict):
+class ExportToS3(TypedDict):
     s3: str
 
 
@@ -1182,6 +1138,15 @@ class GrantCreditsRequest(TypedDict):
     #: Credits; negative: taken away.
     amount: float
     reason: str
+
+
+class IgnoreRules(TypedDict, total=False):
+    #: Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
+    patterns: list[str]
+    #: Elements, by CSS or XPath, that are removed from the page.
+    selectors: list[str]
+    #: Fields that are not compared.
+    fields: list[str]
 
 
 class _Job(TypedDict, total=False):
@@ -1260,6 +1225,13 @@ class JobError(TypedDict):
     rule: str | None
     attempts: list[Attempt]
     finishedAt: str | None
+
+
+class JobExport(TypedDict):
+    #: What the file has.
+    type: Literal["full", "seo", "raw", "links", "records", "results"]
+    #: How it is written.
+    format: Literal["csv", "xlsx", "json", "ndjson", "parquet", "warc", "wacz", "markdown", "chunks"]
 
 
 class JobLinks(TypedDict):
@@ -1481,13 +1453,13 @@ class Key(TypedDict):
     #: First characters of the secret, for recognising it.
     prefix: str
     scopes: list[Literal["scrape", "jobs:read", "jobs:write", "exports", "schedules", "webhooks", "read", "write", "credentials", "credentials:read", "admin"]]
-    #: null: the server’s default.
+    #: Requests per minute; null: as many as the server allows a key.
     ratePerMinute: int | None
     createdAt: str
     expiresAt: str | None
     revokedAt: str | None
     lastUsedAt: str | None
-    links: AccountLinks
+    links: SelfLink
 
 
 class _LedgerEntry(TypedDict, total=False):
@@ -1557,7 +1529,7 @@ class Login(TypedDict):
 
 class LoginOptions(TypedDict, total=False):
     #: Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.
-    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    actions: list[Union[PageActionClick, PageActionHover, PageActionBack, PageActionUpload, PageActionType, PageActionPress, PageActionSelect, PageActionWait, PageActionScroll, PageActionEvaluate, PageActionScreenshot]]
     #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
     engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
     #: What to wait for before the page is read. Needs a browser.
@@ -1595,53 +1567,6 @@ class MapPages(TypedDict):
     title: str | None
 
 
-class MapPageOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
-    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-    headers: dict[str, str]
-    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-    crossOriginHeaders: list[str]
-    #: Cookies to send to the origin of the URL.
-    cookies: dict[str, str]
-    #: What to wait for before the page is read. Needs a browser.
-    wait: PageWait | None
-    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-    scroll: Union[bool, PageScroll] | None
-    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
-    #: What a browser need not load.
-    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
-    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: BatchPageOptionsViewport | None
-    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-    mobile: bool
-    #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: BatchPageOptionsGeolocation | None
-    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-    locale: str | None
-    #: Time zone of the browser. Needs a browser.
-    timezone: str | None
-    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-    session: str | None
-    #: The way out. Without it, as policy and need say.
-    proxy: PageProxy | None
-    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-    identity: Literal["bot", "browser"] | None
-    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-    identityBrowser: Literal["firefox", "safari"] | None
-    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-    timeoutMs: int
-    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-    taskTimeoutMs: int
-    #: Tries per URL, the first one included.
-    maxAttempts: int
-    #: Largest body that is read, after decompression.
-    maxBodyBytes: int
-    #: `false` is refused unless the operator’s policy consents to that for the host.
-    obeyRobots: bool
-
-
 _MapRequestReserved = TypedDict("_MapRequestReserved", {"async": "bool"}, total=False)
 
 
@@ -1665,7 +1590,7 @@ class MapOptions(_MapRequestReserved, total=False):
     #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
     retention: JobRetention | None
     #: How the start page and the sitemaps are fetched.
-    options: MapPageOptions
+    options: PageOptions
 
 
 class MapRequest(MapOptions):
@@ -1680,7 +1605,7 @@ class Monitor(TypedDict):
     target: Literal["urls", "site", "sitemap"]
     #: The pages, or the one address of the site or sitemap.
     urls: list[str]
-    schedule: MonitorSchedule
+    schedule: MonitorTiming
     #: What of each page is compared.
     watch: dict[str, Any]
     ignore: dict[str, Any]
@@ -1704,23 +1629,6 @@ class Monitor(TypedDict):
     createdAt: str
     updatedAt: str
     links: MonitorLinks
-
-
-class MonitorSchedule(TypedDict):
-    id: str
-    cron: str | None
-    everyMs: int | None
-    timeZone: str
-    jitterMs: int
-    activeHours: MonitorScheduleActiveHours | None
-
-
-_MonitorScheduleActiveHoursReserved = TypedDict("_MonitorScheduleActiveHoursReserved", {"from": "str"}, total=False)
-
-
-class MonitorScheduleActiveHours(_MonitorScheduleActiveHoursReserved):
-    to: str
-    days: list[int]
 
 
 class MonitorLastCheck(TypedDict):
@@ -1786,69 +1694,6 @@ class MonitorChangeLinks(TypedDict):
     job: str
 
 
-class MonitorPageOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
-    #: Formats that are kept of each page and returned.
-    formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
-    #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
-    inline: bool
-    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
-    headers: dict[str, str]
-    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
-    crossOriginHeaders: list[str]
-    #: Cookies to send to the origin of the URL.
-    cookies: dict[str, str]
-    #: What to read out of the page: `data.extracted`, with source and confidence in `data.extractedBy`.
-    extract: ExtractOptions | None
-    #: `false`: `text`, `markdown` and `content` are of the whole page, navigation included.
-    onlyMainContent: bool
-    #: CSS selectors: `text`, `markdown`, `content` and `html` are of the matching elements only.
-    includeTags: list[str]
-    #: CSS selectors: matching elements are removed before `text`, `markdown`, `content` and `html`.
-    excludeTags: list[str]
-    #: Pages that are read of a PDF; `pdfPages` and `warnings` tell of those beyond.
-    maxPdfPages: int
-    #: What to wait for before the page is read. Needs a browser.
-    wait: PageWait | None
-    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
-    scroll: Union[bool, PageScroll] | None
-    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
-    #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
-    screenshot: PageScreenshot | None
-    #: What a browser need not load.
-    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
-    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: BatchPageOptionsViewport | None
-    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
-    mobile: bool
-    #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: BatchPageOptionsGeolocation | None
-    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
-    locale: str | None
-    #: Time zone of the browser. Needs a browser.
-    timezone: str | None
-    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
-    session: str | None
-    #: The way out. Without it, as policy and need say.
-    proxy: PageProxy | None
-    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
-    identity: Literal["bot", "browser"] | None
-    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
-    identityBrowser: Literal["firefox", "safari"] | None
-    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
-    timeoutMs: int
-    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
-    taskTimeoutMs: int
-    #: Tries per URL, the first one included.
-    maxAttempts: int
-    #: Largest body that is read, after decompression.
-    maxBodyBytes: int
-    #: `false` is refused unless the operator’s policy consents to that for the host.
-    obeyRobots: bool
-
-
 class MonitorPreview(TypedDict):
     url: str
     title: str | None
@@ -1874,11 +1719,11 @@ class MonitorPreviewLinks(TypedDict):
 
 class MonitorPreviewOptions(TypedDict, total=False):
     #: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-    watch: ExportRequestRulesWatch
+    watch: WatchRules
     #: What never counts as a change.
-    ignore: ExportRequestRulesIgnore
+    ignore: IgnoreRules
     #: How the page is fetched.
-    options: MonitorPageOptions
+    options: CrawlPageOptions
 
 
 class MonitorPreviewRequest(MonitorPreviewOptions):
@@ -1888,7 +1733,7 @@ class MonitorPreviewRequest(MonitorPreviewOptions):
 
 class MonitorReceivers(TypedDict, total=False):
     #: Where the events are sent as JSON.
-    webhook: MonitorReceiversWebhook
+    webhook: MonitorWebhook
     #: An address for e-mail; the server must have SCRAPIFIE_SMTP_URL.
     email: str
     #: A short message for people goes here: an incoming webhook of Slack.
@@ -1903,18 +1748,6 @@ class MonitorReceivers(TypedDict, total=False):
     events: list[str]
 
 
-class _MonitorReceiversWebhook(TypedDict, total=False):
-    #: Signs what is sent. Without one, messages are not signed.
-    secret: str
-    #: Sent along, such as `Authorization`.
-    headers: dict[str, str]
-
-
-class MonitorReceiversWebhook(_MonitorReceiversWebhook):
-    #: An http or https URL.
-    url: str
-
-
 class MonitorOptions(TypedDict, total=False):
     #: The pages to watch.
     urls: list[str]
@@ -1923,11 +1756,11 @@ class MonitorOptions(TypedDict, total=False):
     #: A sitemap whose pages are watched.
     sitemap: str
     #: What of a page is compared. Unless given: the text, the title, and the price with its currency and availability.
-    watch: ExportRequestRulesWatch
+    watch: WatchRules
     #: What never counts as a change.
-    ignore: ExportRequestRulesIgnore
+    ignore: IgnoreRules
     #: Smaller changes do not count. Each thing that is watched is measured for itself and must reach both. A field that is no number counts however little of it changes.
-    threshold: ExportRequestRulesThreshold
+    threshold: ChangeThreshold
     #: Checks in a row that must have seen a change before it is told.
     confirm: int
     #: How long a page that is gone, empty or almost wholly another has to stay so before it is told.
@@ -1947,7 +1780,7 @@ class MonitorOptions(TypedDict, total=False):
     #: URLs that match one are not fetched. Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.
     exclude: list[str]
     #: How each page is fetched.
-    options: MonitorPageOptions
+    options: CrawlPageOptions
     notify: MonitorReceivers
 
 
@@ -1955,10 +1788,10 @@ class MonitorRequest(MonitorOptions):
     #: For people.
     name: str
     #: When the pages are checked, as for /v1/schedules.
-    schedule: MonitorRequestSchedule
+    schedule: MonitorSchedule
 
 
-class MonitorRequestSchedule(TypedDict, total=False):
+class MonitorSchedule(TypedDict, total=False):
     #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
     cron: str
     #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
@@ -1970,20 +1803,37 @@ class MonitorRequestSchedule(TypedDict, total=False):
     #: After a time without schedulers: one run for all that were missed, or none.
     catchUp: Literal["one", "none"]
     #: Times outside of these hours are left out; null: none are.
-    activeHours: MonitorRequestScheduleActiveHours | None
+    activeHours: ActiveHours | None
 
 
-_MonitorRequestScheduleActiveHoursReserved = TypedDict("_MonitorRequestScheduleActiveHoursReserved", {"from": "str"}, total=False)
+class MonitorScheduleUpdate(TypedDict, total=False):
+    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+    cron: str
+    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
+    every: Union[str, float]
+    #: IANA time zone of the cron line and of the active hours.
+    timeZone: str
+    jitterMs: int
+    catchUp: Literal["one", "none"]
+    #: Times outside of these hours are left out; null: none are.
+    activeHours: ActiveHours | None
 
 
-class _MonitorRequestScheduleActiveHours(_MonitorRequestScheduleActiveHoursReserved, total=False):
-    #: Days on which they begin, 0 is Sunday; empty: every day.
-    days: list[int]
+class MonitorTiming(TypedDict):
+    id: str
+    cron: str | None
+    everyMs: int | None
+    timeZone: str
+    jitterMs: int
+    activeHours: MonitorTimingActiveHours | None
 
 
-class MonitorRequestScheduleActiveHours(_MonitorRequestScheduleActiveHours):
-    #: The local time at which they end, at most `24:00`; before `from`: the next day.
+_MonitorTimingActiveHoursReserved = TypedDict("_MonitorTimingActiveHoursReserved", {"from": "str"}, total=False)
+
+
+class MonitorTimingActiveHours(_MonitorTimingActiveHoursReserved):
     to: str
+    days: list[int]
 
 
 class MonitorUpdate(TypedDict, total=False):
@@ -1995,10 +1845,10 @@ class MonitorUpdate(TypedDict, total=False):
     site: str
     #: A sitemap whose pages are watched.
     sitemap: str
-    schedule: MonitorUpdateSchedule
-    watch: MonitorUpdateWatch
-    ignore: MonitorUpdateIgnore
-    threshold: MonitorUpdateThreshold
+    schedule: MonitorScheduleUpdate
+    watch: WatchRules
+    ignore: IgnoreRules
+    threshold: ChangeThreshold
     #: Checks in a row that must have seen a change before it is told.
     confirm: int
     #: How long a page that is gone, empty or almost wholly another has to stay so before it is told.
@@ -2015,51 +1865,21 @@ class MonitorUpdate(TypedDict, total=False):
     include: list[str]
     exclude: list[str]
     #: How each page is fetched, in place of all that was said before; needed where hidden values would go to a new origin.
-    options: MonitorPageOptions
+    options: CrawlPageOptions
     #: Replaces the receivers that the monitor had; null: it has none.
     notify: MonitorReceivers | None
 
 
-class MonitorUpdateSchedule(TypedDict, total=False):
-    #: Minute, hour, day of month, month and day of week, with seconds in front of them or without; names (`MON`, `JAN`), ranges, lists, steps, `L`, `LW`, `15W`, `5L`, `MON#2`, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-    cron: str
-    #: The time between two runs, such as `15m` or `1h30m`, or milliseconds; counted from the creation. At least a minute, where the server says nothing else.
-    every: Union[str, float]
-    #: IANA time zone of the cron line and of the active hours.
-    timeZone: str
-    jitterMs: int
-    catchUp: Literal["one", "none"]
-    #: Times outside of these hours are left out; null: none are.
-    activeHours: MonitorRequestScheduleActiveHours | None
+class _MonitorWebhook(TypedDict, total=False):
+    #: Signs what is sent. Without one, messages are not signed.
+    secret: str
+    #: Sent along, such as `Authorization`.
+    headers: dict[str, str]
 
 
-class MonitorUpdateWatch(TypedDict, total=False):
-    #: The visible text of the page.
-    text: bool
-    #: The main content as Markdown, which has the addresses of links as well.
-    markdown: bool
-    #: The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
-    selectors: list[str]
-    #: Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
-    fields: Union[Literal["all"], list[str]]
-    #: The pixels of the screenshot.
-    screenshot: bool
-
-
-class MonitorUpdateIgnore(TypedDict, total=False):
-    #: Regular expressions (RE2) whose matches are removed from each line and from each text of a field.
-    patterns: list[str]
-    #: Elements, by CSS or XPath, that are removed from the page.
-    selectors: list[str]
-    #: Fields that are not compared.
-    fields: list[str]
-
-
-class MonitorUpdateThreshold(TypedDict, total=False):
-    #: Least share that changes: of the characters, of the larger number, of the pixels.
-    share: float
-    #: Least amount that changes: characters, the difference of two numbers, pixels.
-    amount: float
+class MonitorWebhook(_MonitorWebhook):
+    #: An http or https URL.
+    url: str
 
 
 class NewKey(TypedDict):
@@ -2068,13 +1888,13 @@ class NewKey(TypedDict):
     #: First characters of the secret, for recognising it.
     prefix: str
     scopes: list[Literal["scrape", "jobs:read", "jobs:write", "exports", "schedules", "webhooks", "read", "write", "credentials", "credentials:read", "admin"]]
-    #: null: the server’s default.
+    #: Requests per minute; null: as many as the server allows a key.
     ratePerMinute: int | None
     createdAt: str
     expiresAt: str | None
     revokedAt: str | None
     lastUsedAt: str | None
-    links: AccountLinks
+    links: SelfLink
     #: Shown this one time.
     secret: str
 
@@ -2110,7 +1930,53 @@ class Notification(TypedDict):
     #: What the event says, as in docs/events.md.
     data: dict[str, Any]
     #: The job; null for events of no job.
-    links: AccountLinks | None
+    links: NotificationLinks | None
+
+
+class NotificationLinks(TypedDict):
+    self: str
+
+
+class OwnAccount(TypedDict):
+    id: str
+    name: str
+    plan: str
+    key: Key
+    limits: OwnAccountLimits
+    used: AccountUse
+    #: What is left to spend; null: it is not limited.
+    credits: Credits | None
+    version: str
+
+
+class OwnAccountLimits(TypedDict):
+    #: Of the key, or of all keys of the account where that is less.
+    requestsPerMinute: int
+    #: Pages fetched at the same time, over all processes; null: no limit.
+    concurrentPages: int | None
+    #: URLs of its jobs that have not ended; null: no limit.
+    openUrls: int | None
+    #: Bytes of the bodies that its jobs have stored, before compression; null: no limit.
+    storedBytes: int | None
+    bodyBytes: int
+    #: URLs of all accounts that may wait together.
+    queuedUrls: int
+
+
+class OwnerProof(TypedDict):
+    file: OwnerProofFile
+    dns: OwnerProofDns | None
+
+
+class OwnerProofFile(TypedDict):
+    url: str
+    line: str
+
+
+class OwnerProofDns(TypedDict):
+    name: str
+    type: Literal["TXT"]
+    text: str
 
 
 class OwnerRequest(TypedDict):
@@ -2126,8 +1992,8 @@ class OwnerRequest(TypedDict):
     provedAt: str | None
     provedBy: Literal["file", "dns"] | None
     #: Publish one of the two, then call `check`.
-    proof: CheckedOwnerRequestProof
-    links: AccountLinks
+    proof: OwnerProof
+    links: SelfLink
 
 
 class _Page(TypedDict, total=False):
@@ -2142,7 +2008,7 @@ class _Page(TypedDict, total=False):
     #: Cookies that the response set.
     cookies: list[SetCookie]
     #: URLs that answered with a redirect, in the order they were followed; `finalUrl` is where they led.
-    redirects: list[AttemptRedirects]
+    redirects: list[Redirect]
     #: With `maxAge`: whether a stored page answered, without a request.
     cache: PageCache
     #: With `ifModified`: the host said that the page has not changed; the body is that of the crawl before.
@@ -2281,6 +2147,16 @@ class PageContent(TypedDict):
     pageType: str | None
 
 
+class _PageGeolocation(TypedDict, total=False):
+    #: In metres; 10 unless given.
+    accuracy: float
+
+
+class PageGeolocation(_PageGeolocation):
+    latitude: float
+    longitude: float
+
+
 class PageMetadata(TypedDict):
     title: str | None
     description: str | None
@@ -2327,6 +2203,53 @@ class PageMetadataImages(TypedDict):
     alt: str
 
 
+class PageOptions(TypedDict, total=False):
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
+    #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
+    headers: dict[str, str]
+    #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
+    crossOriginHeaders: list[str]
+    #: Cookies to send to the origin of the URL.
+    cookies: dict[str, str]
+    #: What to wait for before the page is read. Needs a browser.
+    wait: PageWait | None
+    #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
+    scroll: Union[bool, PageScroll] | None
+    #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
+    actions: list[Union[PageActionClick, PageActionHover, PageActionBack, PageActionUpload, PageActionType, PageActionPress, PageActionSelect, PageActionWait, PageActionScroll, PageActionEvaluate, PageActionScreenshot]]
+    #: What a browser need not load.
+    blockResources: list[Literal["images", "fonts", "media", "trackers"]]
+    #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
+    viewport: PageViewport | None
+    #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
+    mobile: bool
+    #: Where pages that ask for the position find the browser. Needs a browser.
+    geolocation: PageGeolocation | None
+    #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
+    locale: str | None
+    #: Time zone of the browser. Needs a browser.
+    timezone: str | None
+    #: Name of a session, which keeps cookies, storage, proxy and identity from one request to the next.
+    session: str | None
+    #: The way out. Without it, as policy and need say.
+    proxy: PageProxy | None
+    #: `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.
+    identity: Literal["bot", "browser"] | None
+    #: The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.
+    identityBrowser: Literal["firefox", "safari"] | None
+    #: Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.
+    timeoutMs: int
+    #: Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses that the host asks for by `Retry-After` are not counted.
+    taskTimeoutMs: int
+    #: Tries per URL, the first one included.
+    maxAttempts: int
+    #: Largest body that is read, after decompression.
+    maxBodyBytes: int
+    #: `false` is refused unless the operator’s policy consents to that for the host.
+    obeyRobots: bool
+
+
 class PageProxy(TypedDict, total=False):
     #: Kind of proxy, from cheap to trusted.
     tier: Literal["datacenter", "residential", "mobile"]
@@ -2356,6 +2279,11 @@ class PageScroll(TypedDict, total=False):
     maxSteps: int
     #: Pause after each; 150 unless given.
     pauseMs: int
+
+
+class PageViewport(TypedDict):
+    width: int
+    height: int
 
 
 class PageWait(TypedDict, total=False):
@@ -2431,6 +2359,73 @@ class ProxiesTiers(TypedDict):
     p50Ms: float | None
 
 
+class _PutCredentialRequestLogin(TypedDict, total=False):
+    #: Send it by unencrypted `http://` too, where everybody on the way can read it.
+    allowHttp: bool
+
+
+class PutCredentialRequestLogin(_PutCredentialRequestLogin):
+    #: For a form: `{{username}}` and `{{password}}` in `type` actions.
+    kind: Literal["login"]
+    #: The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+    hosts: list[str]
+    username: str
+    password: str
+
+
+class _PutCredentialRequestBasic(TypedDict, total=False):
+    #: Send it by unencrypted `http://` too, where everybody on the way can read it.
+    allowHttp: bool
+
+
+class PutCredentialRequestBasic(_PutCredentialRequestBasic):
+    #: HTTP Basic authentication.
+    kind: Literal["basic"]
+    #: The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+    hosts: list[str]
+    username: str
+    password: str
+
+
+class _PutCredentialRequestBearer(TypedDict, total=False):
+    #: Send it by unencrypted `http://` too, where everybody on the way can read it.
+    allowHttp: bool
+
+
+class PutCredentialRequestBearer(_PutCredentialRequestBearer):
+    #: `Authorization: Bearer …`.
+    kind: Literal["bearer"]
+    #: The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+    hosts: list[str]
+    token: str
+
+
+class _PutCredentialRequestHeaders(TypedDict, total=False):
+    #: Send it by unencrypted `http://` too, where everybody on the way can read it.
+    allowHttp: bool
+
+
+class PutCredentialRequestHeaders(_PutCredentialRequestHeaders):
+    #: Any request headers.
+    kind: Literal["headers"]
+    #: The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+    hosts: list[str]
+    headers: dict[str, str]
+
+
+class _PutCredentialRequestCookies(TypedDict, total=False):
+    #: Send it by unencrypted `http://` too, where everybody on the way can read it.
+    allowHttp: bool
+
+
+class PutCredentialRequestCookies(_PutCredentialRequestCookies):
+    #: Cookies by name.
+    kind: Literal["cookies"]
+    #: The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.
+    hosts: list[str]
+    cookies: dict[str, str]
+
+
 _QueryRequestReserved = TypedDict("_QueryRequestReserved", {"from": "str"}, total=False)
 
 
@@ -2490,6 +2485,11 @@ class RecordedXhr(_RecordedXhr):
     isTooLarge: bool
 
 
+class Redirect(TypedDict):
+    url: str
+    statusCode: int
+
+
 class ReextractRequest(TypedDict, total=False):
     #: Formats to extract; screenshots, PDFs and XHR require a fetch.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured"]]
@@ -2522,14 +2522,14 @@ class ResumeJobRequest(TypedDict, total=False):
 
 class Retention(TypedDict):
     #: What the account asked for; null: nothing.
-    own: RetentionOwn | None
+    own: RetentionLimits | None
     #: What the operator set for the account; null: nothing.
-    operator: RetentionOwn | None
+    operator: RetentionLimits | None
     #: What holds: the shortest time of account, operator and installation; null: without limit.
-    effective: RetentionOwn
+    effective: RetentionLimits
 
 
-class RetentionOwn(TypedDict):
+class RetentionLimits(TypedDict):
     bodiesMs: int | None
     artifactsMs: int | None
     recordsMs: int | None
@@ -2537,7 +2537,30 @@ class RetentionOwn(TypedDict):
     jobsMs: int | None
     exportsMs: int | None
     snapshotsMs: int | None
+    #: Ended jobs that are kept, the newest; null: all.
     maxJobs: int | None
+    #: Bytes of fetched pages that are kept; null: all.
+    maxBytes: int | None
+
+
+class RetentionRequest(TypedDict, total=False):
+    #: How long bodies are kept as they were fetched; null: as the account and the installation say.
+    bodies: Union[int, str] | None
+    #: How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
+    artifacts: Union[int, str] | None
+    #: How long is kept what was read out of pages; null: as the account and the installation say.
+    records: Union[int, str] | None
+    #: How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
+    ledger: Union[int, str] | None
+    #: How long an ended job is kept at all; null: as the account and the installation say.
+    jobs: Union[int, str] | None
+    #: How long exports are kept after they were written; null: as the account and the installation say.
+    exports: Union[int, str] | None
+    #: How long snapshots are kept after their content was last seen; null: as the account and the installation say.
+    snapshots: Union[int, str] | None
+    #: Ended jobs that are kept, the newest; null: all.
+    maxJobs: int | None
+    #: Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
     maxBytes: int | None
 
 
@@ -2583,7 +2606,7 @@ class Schedule(TypedDict):
     cron: str | None
     everyMs: int | None
     timeZone: str
-    activeHours: MonitorScheduleActiveHours | None
+    activeHours: MonitorTimingActiveHours | None
     jitterMs: int
     overlap: Literal["skip", "queue", "cancelPrevious"]
     catchUp: Literal["one", "none"]
@@ -2616,7 +2639,7 @@ class SchedulePreviewRequest(TypedDict, total=False):
     #: IANA time zone of the cron line and of the active hours.
     timeZone: str
     #: Times outside of these hours are left out; null: none are.
-    activeHours: MonitorRequestScheduleActiveHours | None
+    activeHours: ActiveHours | None
 
 
 class ScheduleOptions(TypedDict, total=False):
@@ -2633,7 +2656,7 @@ class ScheduleOptions(TypedDict, total=False):
     #: After a time without schedulers: one run for all that were missed, or none.
     catchUp: Literal["one", "none"]
     #: Times outside of these hours are left out; null: none are.
-    activeHours: MonitorRequestScheduleActiveHours | None
+    activeHours: ActiveHours | None
 
 
 class ScheduleRequest(ScheduleOptions):
@@ -2692,7 +2715,7 @@ class ScheduleUpdate(TypedDict, total=False):
     overlap: Literal["skip", "queue", "cancelPrevious"]
     catchUp: Literal["one", "none"]
     #: Times outside of these hours are left out; null: none are.
-    activeHours: MonitorRequestScheduleActiveHours | None
+    activeHours: ActiveHours | None
 
 
 class _ScheduledBatch(TypedDict, total=False):
@@ -2723,7 +2746,7 @@ class _ScheduledBatch(TypedDict, total=False):
     #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
     lake: bool
     #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[BatchRequestExports]
+    exports: list[JobExport]
     #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
     webhook: JobWebhook
 
@@ -2792,7 +2815,7 @@ class _ScheduledCrawl(TypedDict, total=False):
     #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
     lake: bool
     #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[BatchRequestExports]
+    exports: list[JobExport]
     #: Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. null: 5 with a session, 25 without.
     maxLoginWalls: int | None
     #: How each page is fetched.
@@ -2836,17 +2859,17 @@ class _ScheduledScrape(_ScheduledScrapeReserved, total=False):
     #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
     scroll: Union[bool, PageScroll] | None
     #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    actions: list[Union[PageActionClick, PageActionHover, PageActionBack, PageActionUpload, PageActionType, PageActionPress, PageActionSelect, PageActionWait, PageActionScroll, PageActionEvaluate, PageActionScreenshot]]
     #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
     screenshot: PageScreenshot | None
     #: What a browser need not load.
     blockResources: list[Literal["images", "fonts", "media", "trackers"]]
     #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: BatchPageOptionsViewport | None
+    viewport: PageViewport | None
     #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
     mobile: bool
     #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: BatchPageOptionsGeolocation | None
+    geolocation: PageGeolocation | None
     #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
     locale: str | None
     #: Time zone of the browser. Needs a browser.
@@ -2884,7 +2907,7 @@ class _ScheduledScrape(_ScheduledScrapeReserved, total=False):
     #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
     lake: bool
     #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[BatchRequestExports]
+    exports: list[JobExport]
     #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
     retention: JobRetention | None
     #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
@@ -2909,7 +2932,7 @@ class _Scrape(TypedDict, total=False):
     #: Cookies that the response set.
     cookies: list[SetCookie]
     #: URLs that answered with a redirect, in the order they were followed; `finalUrl` is where they led.
-    redirects: list[AttemptRedirects]
+    redirects: list[Redirect]
     #: With `maxAge`: whether a stored page answered, without a request.
     cache: PageCache
     #: With `ifModified`: the host said that the page has not changed; the body is that of the crawl before.
@@ -3022,17 +3045,17 @@ class ScrapeOptions(_ScrapeRequestReserved, total=False):
     #: Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.
     scroll: Union[bool, PageScroll] | None
     #: What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the error, and what there was by then is kept. Needs a browser.
-    actions: list[Union[PageAction2, PageAction3, PageAction4, PageAction5, PageAction6, PageAction7, PageAction8, PageAction9, PageAction10, PageAction11, PageAction12]]
+    actions: list[Union[PageActionClick, PageActionHover, PageActionBack, PageActionUpload, PageActionType, PageActionPress, PageActionSelect, PageActionWait, PageActionScroll, PageActionEvaluate, PageActionScreenshot]]
     #: How the picture is taken; asks for the format `screenshot` as well. Needs a browser.
     screenshot: PageScreenshot | None
     #: What a browser need not load.
     blockResources: list[Literal["images", "fonts", "media", "trackers"]]
     #: Size of the window in pixels; 1280 × 800 unless given, 412 × 915 with `mobile`. Needs a browser.
-    viewport: BatchPageOptionsViewport | None
+    viewport: PageViewport | None
     #: Show pages as on a phone: touch, a narrow window, `Mobile` in the user agent. Needs a browser.
     mobile: bool
     #: Where pages that ask for the position find the browser. Needs a browser.
-    geolocation: BatchPageOptionsGeolocation | None
+    geolocation: PageGeolocation | None
     #: Language of the browser, which sites also get as `Accept-Language`. Needs a browser.
     locale: str | None
     #: Time zone of the browser. Needs a browser.
@@ -3070,7 +3093,7 @@ class ScrapeOptions(_ScrapeRequestReserved, total=False):
     #: Write pages, links and records of the job to the lake: Parquet files that SQL can be asked of.
     lake: bool
     #: Files that are written when the job has ended: `GET /v1/jobs/:id/exports`.
-    exports: list[BatchRequestExports]
+    exports: list[JobExport]
     #: How long what comes of this job is kept: milliseconds, or `24h`, `30d`. The shortest time of job, account and installation counts. Pages count from when they were fetched, jobs from their end.
     retention: JobRetention | None
     #: Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.
@@ -3101,6 +3124,10 @@ class SearchHitTitle(TypedDict):
     marks: list[list[int]]
 
 
+class SelfLink(TypedDict):
+    self: str
+
+
 class Session(TypedDict):
     name: str
     #: It has ended and is of no more use; its name is free once it is deleted.
@@ -3114,12 +3141,7 @@ class Session(TypedDict):
     createdAt: str
     lastUsedAt: str | None
     expiresAt: str
-    links: AccountLinks
-
-
-class SessionProxy(TypedDict):
-    tier: Literal["datacenter", "residential", "mobile"] | None
-    country: str | None
+    links: SelfLink
 
 
 class SessionDetail(TypedDict):
@@ -3135,7 +3157,7 @@ class SessionDetail(TypedDict):
     createdAt: str
     lastUsedAt: str | None
     expiresAt: str
-    links: AccountLinks
+    links: SelfLink
     #: The proxy that it keeps; null before it had one.
     usedProxy: SessionDetailUsedProxy | None
     #: Whose browser it says it is; null before it had to be one.
@@ -3168,6 +3190,11 @@ class SessionDetailDropped(TypedDict):
     origins: int
 
 
+class SessionProxy(TypedDict):
+    tier: Literal["datacenter", "residential", "mobile"] | None
+    country: str | None
+
+
 class SessionRequest(TypedDict, total=False):
     #: Left out: a name is made up.
     name: str
@@ -3197,48 +3224,6 @@ class SetCookie(TypedDict):
     isSecure: bool
     isHttpOnly: bool
     sameSite: Literal["strict", "lax", "none"] | None
-
-
-class SetRetentionOfAccountRequest(TypedDict, total=False):
-    #: How long bodies are kept as they were fetched; null: as the account and the installation say.
-    bodies: Union[int, str] | None
-    #: How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-    artifacts: Union[int, str] | None
-    #: How long is kept what was read out of pages; null: as the account and the installation say.
-    records: Union[int, str] | None
-    #: How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-    ledger: Union[int, str] | None
-    #: How long an ended job is kept at all; null: as the account and the installation say.
-    jobs: Union[int, str] | None
-    #: How long exports are kept after they were written; null: as the account and the installation say.
-    exports: Union[int, str] | None
-    #: How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-    snapshots: Union[int, str] | None
-    #: Ended jobs that are kept, the newest; null: all.
-    maxJobs: int | None
-    #: Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-    maxBytes: int | None
-
-
-class SetRetentionRequest(TypedDict, total=False):
-    #: How long bodies are kept as they were fetched; null: as the account and the installation say.
-    bodies: Union[int, str] | None
-    #: How long pictures, PDFs and recorded answers are kept; null: as the account and the installation say.
-    artifacts: Union[int, str] | None
-    #: How long is kept what was read out of pages; null: as the account and the installation say.
-    records: Union[int, str] | None
-    #: How long the URLs and pages of an ended job are kept, but for its summary; null: as the account and the installation say.
-    ledger: Union[int, str] | None
-    #: How long an ended job is kept at all; null: as the account and the installation say.
-    jobs: Union[int, str] | None
-    #: How long exports are kept after they were written; null: as the account and the installation say.
-    exports: Union[int, str] | None
-    #: How long snapshots are kept after their content was last seen; null: as the account and the installation say.
-    snapshots: Union[int, str] | None
-    #: Ended jobs that are kept, the newest; null: all.
-    maxJobs: int | None
-    #: Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.
-    maxBytes: int | None
 
 
 class Setting(TypedDict):
@@ -3276,8 +3261,8 @@ class SiteChange(TypedDict):
     changed: list[str]
     #: What proves that a page came or went, or why nothing is known about it.
     reason: SiteChangeReason | None
-    previous: SiteChangePrevious | None
-    current: SiteChangePrevious | None
+    previous: SiteChangePage | None
+    current: SiteChangePage | None
     comparison: SiteChangeComparison | None
 
 
@@ -3285,18 +3270,6 @@ class SiteChangeReason(TypedDict):
     crawl: Literal["previous", "current"]
     code: str
     message: str
-
-
-class SiteChangePrevious(TypedDict):
-    #: The number of the page in its job.
-    page: str
-    finalUrl: str
-    statusCode: float | None
-    fetchedAt: str
-    title: str | None
-    price: float | None
-    currency: str | None
-    availability: str | None
 
 
 class SiteChangeComparison(TypedDict):
@@ -3346,6 +3319,18 @@ class SiteChangeComparisonFields(_SiteChangeComparisonFields):
     after: Any
 
 
+class SiteChangePage(TypedDict):
+    #: The number of the page in its job.
+    page: str
+    finalUrl: str
+    statusCode: float | None
+    fetchedAt: str
+    title: str | None
+    price: float | None
+    currency: str | None
+    availability: str | None
+
+
 class Snapshot(TypedDict):
     id: str
     #: Canonical.
@@ -3378,7 +3363,7 @@ class Snapshot(TypedDict):
     screenshot: SnapshotScreenshot | None
     #: The job that saw it first; it may be deleted.
     jobId: str
-    links: AccountLinks
+    links: SelfLink
 
 
 class SnapshotScreenshot(TypedDict):
@@ -3426,7 +3411,7 @@ class SnapshotContent(_SnapshotContent):
     screenshot: SnapshotScreenshot | None
     #: The job that saw it first; it may be deleted.
     jobId: str
-    links: AccountLinks
+    links: SelfLink
 
 
 class SnapshotDiff(TypedDict):
@@ -3437,7 +3422,7 @@ class SnapshotDiff(TypedDict):
     diff: Any
     before: SnapshotDiffBefore
     after: SnapshotDiffBefore
-    links: AccountLinks
+    links: SelfLink
 
 
 class SnapshotDiffBefore(TypedDict):
@@ -3573,6 +3558,19 @@ class ValueOrigin(TypedDict):
     confidence: float
 
 
+class WatchRules(TypedDict, total=False):
+    #: The visible text of the page.
+    text: bool
+    #: The main content as Markdown, which has the addresses of links as well.
+    markdown: bool
+    #: The text of the elements that a CSS selector or an XPath expression (one that begins with `/`, `(` or `./`) finds, each for itself.
+    selectors: list[str]
+    #: Values by name: `title`, `price`, `currency`, `availability`, and extracted fields; or `all`.
+    fields: Union[Literal["all"], list[str]]
+    #: The pixels of the screenshot.
+    screenshot: bool
+
+
 class Webhook(TypedDict):
     id: str
     #: Where events are sent; the addresses of chats are hidden behind their host.
@@ -3634,29 +3632,3 @@ class Why(TypedDict):
     sentences: list[str]
     entry: LedgerEntry | None
     links: JobLinks
-
-
-class OwnAccount(TypedDict):
-    id: str
-    name: str
-    plan: str
-    key: Key
-    limits: OwnAccountLimits
-    used: AccountWithUseUsed
-    #: null: what it spends is not limited.
-    credits: Credits | None
-    version: str
-
-
-class OwnAccountLimits(TypedDict):
-    #: Of the key, or of all keys of the account where that is less.
-    requestsPerMinute: int
-    #: Pages fetched at the same time, over all processes.
-    concurrentPages: int | None
-    #: URLs of its jobs that have not ended.
-    openUrls: int | None
-    #: Bytes of the bodies that its jobs have stored, before compression.
-    storedBytes: int | None
-    bodyBytes: int
-    #: URLs of all accounts that may wait together.
-    queuedUrls: int

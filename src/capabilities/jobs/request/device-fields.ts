@@ -9,6 +9,7 @@ const pixels = z.number().int().min(LEAST_PX).max(MOST_PX);
 
 const viewport = z
   .strictObject({ width: pixels, height: pixels })
+  .meta({ id: 'PageViewport' })
   .nullable()
   .default(null)
   .describe(
@@ -27,6 +28,7 @@ const geolocation = z
     longitude: z.number().min(-180).max(180),
     accuracy: z.number().min(0).max(1_000_000).optional().describe('In metres; 10 unless given.'),
   })
+  .meta({ id: 'PageGeolocation' })
   .nullable()
   .default(null)
   .describe('Where pages that ask for the position find the browser. Needs a browser.')

@@ -38,7 +38,8 @@ const derivedFields = {
         .superRefine((wish, context) => {
           const message = formatProblem(wish);
           if (message !== null) context.addIssue({ code: 'custom', path: ['format'], message });
-        }),
+        })
+        .meta({ id: 'JobExport', description: 'A file that is written when the job has ended.' }),
     )
     .max(MAX_EXPORTS)
     .default([])
@@ -204,12 +205,11 @@ export const batchRequestSchema = z
   })
   .meta({ id: 'BatchRequest', examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
 
-const crawlOptions = z
+/** How the pages of a crawl are fetched, and those of a monitor. */
+export const crawlPageOptions = z
   .strictObject(pageFields('crawl', CHEAP_FORMATS))
   .superRefine(checkPage)
-  .meta({ id: 'CrawlPageOptions' })
-  .prefault({})
-  .describe('How each page is fetched.');
+  .meta({ id: 'CrawlPageOptions' });
 
 export const crawlRequestSchema = z
   .strictObject({
@@ -274,7 +274,7 @@ export const crawlRequestSchema = z
         'Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. ' +
           'null: 5 with a session, 25 without.',
       ),
-    options: crawlOptions,
+    options: crawlPageOptions.prefault({}).describe('How each page is fetched.'),
     webhook: jobWebhookField,
   })
   .superRefine((given, context) => {
@@ -320,7 +320,7 @@ export const mapRequestSchema = z
     options: z
       .strictObject(pageFields('map'))
       .superRefine(checkPage)
-      .meta({ id: 'MapPageOptions' })
+      .meta({ id: 'PageOptions' })
       .prefault({})
       .describe('How the start page and the sitemaps are fetched.'),
   })

@@ -27,10 +27,15 @@ export const READ_FORMATS = [
 export const FORMATS = [...READ_FORMATS, 'screenshot', 'pdf', 'xhr'] as const satisfies readonly Format[];
 export const ENGINES = ['auto', ...ENGINE_NAMES] as const;
 
+export const formatSchema = z.enum(FORMATS).meta({ id: 'PageFormat' });
+const engineSchema = z
+  .union([z.enum(ENGINES), pluginPart])
+  .meta({ id: 'PageEngine', description: 'An engine, or one of a plug-in, such as `lab:fetcher`.' });
+
 const KEEPS_PAGES = kindsWith({ isListOfUrls: false });
 const formatsField = (standard: readonly Format[]) =>
   z
-    .array(z.enum(FORMATS))
+    .array(formatSchema)
     .min(1)
     .max(FORMATS.length)
     .default([...standard])
@@ -47,8 +52,7 @@ const { crossOriginHeaders, identityBrowser, taskTimeoutMs, ...otherOptions } = 
  */
 export const PAGE_OPTIONS = {
   engine: {
-    schema: z
-      .union([z.enum(ENGINES), pluginPart])
+    schema: engineSchema
       .default('auto')
       .describe(
         'How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the ' +

@@ -3,7 +3,7 @@ import type { Format, Route } from '../../../core/model/job.ts';
 import { routeProblems } from '../../../crawl/frontier/routes.ts';
 import { defined } from '../../../lib/defined.ts';
 import { extractField } from './extract-fields.ts';
-import { FORMATS, PAGE_OPTIONS } from './page-options.ts';
+import { FORMATS, formatSchema, PAGE_OPTIONS } from './page-options.ts';
 import { browserFields, renderWishOf } from './render-fields.ts';
 
 const MAX_ROUTES = 50;
@@ -17,12 +17,7 @@ const pattern = z.string().min(1).max(1_000);
 const routeOptions = z
   .strictObject({
     engine: z.enum(['auto', 'http', 'browser']).optional().describe('How these pages are fetched.'),
-    formats: z
-      .array(z.enum(FORMATS))
-      .min(1)
-      .max(FORMATS.length)
-      .optional()
-      .describe('Formats that are kept.'),
+    formats: z.array(formatSchema).min(1).max(FORMATS.length).optional().describe('Formats that are kept.'),
     extract: extractField
       .unwrap()
       .unwrap()

@@ -1,6 +1,6 @@
 import { Network } from 'lucide-react';
 import { useState } from 'react';
-import type { Schemas } from '../../../api/types.ts';
+import type { RecordedXhr as Recorded } from '../../../api/types.ts';
 import { formatBytes } from '../../../format/format.ts';
 import { HttpStatus } from '../../../kit/badge.tsx';
 import { Button, HrefButton } from '../../../kit/button.tsx';
@@ -12,8 +12,6 @@ import { EmptyState, Notice } from '../../../kit/states.tsx';
 import { Table } from '../../../kit/table.tsx';
 import { localPath } from './page-tab.tsx';
 import type { Run } from './run.ts';
-
-type Recorded = Schemas['RecordedXhr'];
 
 /** What scripts of the page asked for. */
 export function NetworkTab({ run, onAsk }: { readonly run: Run; readonly onAsk: () => void }) {

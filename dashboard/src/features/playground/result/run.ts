@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query';
 import { ApiError } from '../../../api/api-error.ts';
 import { api } from '../../../api/client.ts';
-import type { Data, Page, Schemas } from '../../../api/types.ts';
+import type { Attempt, Data, Page, Scrape } from '../../../api/types.ts';
 
-export type Attempt = Schemas['Attempt'];
+export type { Attempt };
 
 /** A page that was fetched, and how. */
 export interface Run {
@@ -15,7 +15,7 @@ export interface Run {
   readonly totalMs: number | null;
 }
 
-export const runOfScrape = (scrape: Schemas['Scrape']): Run => ({
+export const runOfScrape = (scrape: Scrape): Run => ({
   jobId: scrape.id,
   page: scrape,
   attempts: scrape.trace.attempts,
