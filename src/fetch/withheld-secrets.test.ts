@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import { requestFor } from './browser/browser.fixture.ts';
 import type { Engine, FetchResponse } from './engine.ts';
-import { holdsSecret, withholdSecrets } from './withheld-secrets.ts';
+import { holdsSecret, withholdSecrets } from './wrapped-engines.ts';
 
 const SECRET = `p<a>ss "w&o'rd" é+/x`;
 const encode = (text: string) => new Uint8Array(Buffer.from(text));

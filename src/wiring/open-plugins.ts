@@ -9,7 +9,7 @@ import {
   type EnginePlugin,
   type PluginEngineOptions,
 } from '../fetch/plugin/plugin-engine.ts';
-import { withholdSecrets } from '../fetch/withheld-secrets.ts';
+import { withholdSecrets } from '../fetch/wrapped-engines.ts';
 
 const NONE: LoadedPlugins = { types: {}, deliverers: new Map(), engines: new Map() };
 

@@ -6,10 +6,9 @@ import type { Blobs } from '../core/ports/blobs.ts';
 import type { Queue } from '../core/ports/queue.ts';
 import type { RendererAway } from '../crawl/host/process/fetch-resources.ts';
 import type { Engine } from '../fetch/engine.ts';
-import { createParcels } from '../fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../fetch/remote/remote-engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
-import { sealCalls } from '../fetch/remote/sealed-calls.ts';
+import { createParcels, sealCalls } from '../fetch/remote/sealed-calls.ts';
 import { limitConcurrency } from '../fetch/wrapped-engines.ts';
 import { type Browsers, openBrowsers } from './open-browsers.ts';
 

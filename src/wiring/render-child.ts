@@ -4,10 +4,10 @@ import { reportListenerErrors } from '../core/errors/guarded.ts';
 import { createLogger } from '../core/observe/logger.ts';
 import type { CallHandler } from '../core/ports/queue.ts';
 import { treePids } from '../fetch/browser/pool/process-tree.ts';
-import { createParcels } from '../fetch/remote/parcels.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
-import { becomeUser } from '../fetch/render-process/become-user.ts';
+import { createParcels } from '../fetch/remote/sealed-calls.ts';
 import { ChildChannel } from '../fetch/render-process/child-channel.ts';
+import { becomeUser } from '../fetch/render-process/confinement.ts';
 import type { StartMessage, StateMessage } from '../fetch/render-process/process-messages.ts';
 import { createRenderEngines, type RenderEngines } from './render-engines.ts';
 

@@ -19,7 +19,7 @@ import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { createStealthEngine } from '../fetch/stealth/stealth-engine.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';
-import { withholdSecrets } from '../fetch/withheld-secrets.ts';
+import { withholdSecrets } from '../fetch/wrapped-engines.ts';
 import { VERSION } from '../version.ts';
 
 /**

@@ -6,10 +6,9 @@ import type { Blobs } from '../core/ports/blobs.ts';
 import type { Consumer, Queue } from '../core/ports/queue.ts';
 import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
-import { createParcels } from '../fetch/remote/parcels.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
-import { sealCalls } from '../fetch/remote/sealed-calls.ts';
+import { createParcels, sealCalls } from '../fetch/remote/sealed-calls.ts';
 import type { OpenBlobs } from './open-blobs.ts';
 import { type Browsers, openBrowsers } from './open-browsers.ts';
 

@@ -10,8 +10,8 @@ import { isScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
 import { type BlobsS3, createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
 import { createQueueBullmq, type QueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';
 import type { FetchRequest, FetchResponse } from '../../src/fetch/engine.ts';
-import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
+import { createParcels } from '../../src/fetch/remote/sealed-calls.ts';
 import { newS3Place } from '../contract/blobs-places.ts';
 import { monitorRedis } from './redis-monitor.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { toBrowserCookie } from '../../fetch/cookies/cookie-forms.ts';
+import { toBrowserCookie } from '../../fetch/cookies/cookie-jar.ts';
 import { ACCOUNT, cookie, openStore, VAULT_KEY } from './session.fixture.ts';
 import { createSessions, type NamedWish, type Sessions } from './sessions.ts';
 import { createVault } from './vault.ts';

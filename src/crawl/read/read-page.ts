@@ -11,7 +11,7 @@ import { type Extracted, extractPage } from '../../extract/scan/extract-page.ts'
 import { hasFrames, inlineFrames } from '../../extract/scan/inline-frames.ts';
 import { classify } from '../../fetch/classify/classify.ts';
 import { renderedFacts } from '../../fetch/classify/page-facts.ts';
-import { readSetCookie } from '../../fetch/cookies/cookie-forms.ts';
+import { readSetCookie } from '../../fetch/cookies/cookie-jar.ts';
 import { defined } from '../../lib/defined.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import { outcomeOf } from '../plan/outcome.ts';

@@ -14,7 +14,7 @@ import type { HumanInputSource } from './actions/render-actions.ts';
 import type { BrowserRuntime } from './browser-runtime.ts';
 import { guardContext } from './page/blocked-requests.ts';
 import { cdpTools } from './page/cdp-tools.ts';
-import { type ArrangeHeaders, checkHeaders } from './page/document-gate.ts';
+import { type ArrangeHeaders, checkHeaders } from './page/main-document.ts';
 import { checkPlain, plainTools } from './playwright-server/plain-tools.ts';
 import type { PageLease } from './pool/pool-health.ts';
 import type { ContextPlan } from './pool/pooled-browser.ts';

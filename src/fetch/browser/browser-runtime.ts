@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { defined } from '../../lib/defined.ts';
 import { thisMachine } from '../byte-budget.ts';
-import { createRequestGuard, type RequestGuard } from '../guard/request-guard.ts';
+import { createRequestGuard, type RequestGuard } from '../guard/guarded-lookup.ts';
 import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
 import { shuttingDown } from '../render-errors.ts';

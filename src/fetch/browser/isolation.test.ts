@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { seededRandom } from '../../crawl/plan/identity/identity.ts';
-import { createIdentity } from '../../crawl/plan/identity/identity.ts';
+import { createIdentity, seededRandom } from '../../crawl/plan/identity/identity.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest } from '../engine.ts';
 import { serve } from '../http/loopback.fixture.ts';

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ProxyEndpoint } from '../../core/model/proxy.ts';
-import { seededRandom } from '../../crawl/plan/identity/identity.ts';
-import { createIdentity } from '../../crawl/plan/identity/identity.ts';
+import { createIdentity, seededRandom } from '../../crawl/plan/identity/identity.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import { serve } from '../http/loopback.fixture.ts';

@@ -5,7 +5,7 @@ import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-er
 import type { ActionResult, CaptchaResult, Picture } from '../../core/model/render.ts';
 import { Deadline, orAborted, settlesWithin, tookTooLong } from '../deadline.ts';
 import type { BrowserRequest, BrowserResponse } from '../engine.ts';
-import type { RequestGuard } from '../guard/request-guard.ts';
+import type { RequestGuard } from '../guard/guarded-lookup.ts';
 import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
 import { browserLost, mapNavigationError, plainMessage, stepFailed, stepTimedOut } from '../render-errors.ts';
@@ -27,7 +27,7 @@ import {
   isHtml,
   mediaTypeIn,
   urlOfDocument,
-} from './page/document-progress.ts';
+} from './page/main-document.ts';
 import { type NetworkLimits, readXhr } from './page/network-record.ts';
 import { PageLoad, waitUntilSettled } from './page/page-load.ts';
 import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';

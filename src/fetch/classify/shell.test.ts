@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { classify, type Observation } from './classify.ts';
+import { classify, hasEmptyRoot, type Observation } from './classify.ts';
 import { type RenderedFacts, roughFacts, roughMarkup } from './page-facts.ts';
-import { hasEmptyRoot } from './shell.ts';
 
 const PROSE = '<p>Some paragraph of an ordinary page with words and more words in it.</p>';
 

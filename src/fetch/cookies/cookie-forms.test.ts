@@ -1,6 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { fromBrowserCookie, readSetCookie, toBrowserCookie } from './cookie-forms.ts';
-import { createCookieJar } from './cookie-jar.ts';
+import { createCookieJar, fromBrowserCookie, readSetCookie, toBrowserCookie } from './cookie-jar.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const NO_ATTRIBUTES = {

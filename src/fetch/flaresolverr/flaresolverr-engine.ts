@@ -6,13 +6,14 @@ import type { CookieJar } from '../cookies/cookie-jar.ts';
 import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
-import type { Resolve } from '../guard/guarded-lookup.ts';
-import { createTargetGuard, type TargetGuard } from '../guard/request-guard.ts';
+import { createTargetGuard, type Resolve, type TargetGuard } from '../guard/guarded-lookup.ts';
 import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
 import { shuttingDown } from '../render-errors.ts';
 import {
   SolverClient,
   type SolverCommand,
+  type SolverSession,
+  SolverSessions,
   type SolverSolution,
   solverError,
   solverUnavailable,
@@ -28,7 +29,6 @@ import {
   redirectResponse,
   type SolverOrder,
 } from './solver-order.ts';
-import { type SolverSession, SolverSessions } from './solver-sessions.ts';
 
 export interface FlareSolverrOptions {
   /** Such as `http://127.0.0.1:8191/v1`; a login in it is sent as basic authentication. */

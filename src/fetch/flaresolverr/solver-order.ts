@@ -8,8 +8,13 @@ import type { CookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest, FetchResponse, Rendered, ResponseHeaders } from '../engine.ts';
 import { bodyLimit, EMPTY_BODY } from '../http/body-buffer.ts';
 import { redirectTarget } from '../http/redirects.ts';
-import { type SolverCookie, type SolverProxy, type SolverSolution, unsupported } from './solver-client.ts';
-import type { SessionOwner } from './solver-sessions.ts';
+import {
+  type SessionOwner,
+  type SolverCookie,
+  type SolverProxy,
+  type SolverSolution,
+  unsupported,
+} from './solver-client.ts';
 
 /** A request as FlareSolverr can be asked for it. */
 export interface SolverOrder {

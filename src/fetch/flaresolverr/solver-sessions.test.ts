@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SolverSession, SolverSessions } from './solver-sessions.ts';
+import { type SolverSession, SolverSessions } from './solver-client.ts';
 
 function shelf(maxSessions: number, maxAgeMs = 1_000) {
   const ended: string[] = [];

@@ -4,10 +4,9 @@ import type { HeldBytes } from '../byte-budget.ts';
 import type { FetchResponse, ResponseHeaders } from '../engine.ts';
 import { mapError } from '../network-errors.ts';
 import { type Body, type BodySink, bodyLimit, EMPTY_BODY, PlainSink } from './body-buffer.ts';
-import type { ConnectionWatch } from './connection-watch.ts';
-import { codingsOf } from './content-decoder.ts';
-import { EncodedSink } from './encoded-sink.ts';
+import { codingsOf, EncodedSink } from './encoded-sink.ts';
 import { isRedirect, type Method } from './redirects.ts';
+import type { ConnectionWatch } from './response-head.ts';
 
 /** Reading more of a redirect's body than this costs more than a new connection. */
 export const REDIRECT_BODY_BYTES = 65_536;

@@ -1,6 +1,6 @@
 import { buildConnector } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { PoolCache } from './pool-cache.ts';
+import { PoolCache } from './http-engine.ts';
 
 function cache(maxPools: number, idleMs: number): PoolCache {
   const pools = new PoolCache({

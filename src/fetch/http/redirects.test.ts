@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { seededRandom } from '../../crawl/plan/identity/identity.ts';
-import { createIdentity } from '../../crawl/plan/identity/identity.ts';
+import { createIdentity, seededRandom } from '../../crawl/plan/identity/identity.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import { codeOfFailure, get, type Loopback, serve, testEngine, textOf } from './loopback.fixture.ts';
 import { isPortable } from './request-headers.ts';

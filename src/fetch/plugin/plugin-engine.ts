@@ -3,7 +3,7 @@ import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-er
 import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
-import { createTargetGuard } from '../guard/request-guard.ts';
+import { createTargetGuard } from '../guard/guarded-lookup.ts';
 import { bodyLimit, EMPTY_BODY } from '../http/body-buffer.ts';
 import { redirectTarget } from '../http/redirects.ts';
 import { shuttingDown } from '../render-errors.ts';

@@ -5,9 +5,9 @@ import { MAX_CALL_BYTES } from '../../core/ports/queue.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import type { Engine } from '../engine.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';
-import { createParcels } from './parcels.ts';
 import { openRemotePair } from './remote.fixture.ts';
 import { createRemoteEngine } from './remote-engine.ts';
+import { createParcels } from './sealed-calls.ts';
 
 /** Says what it was asked, as it was asked. */
 const echo = () =>

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test, vi } from 'vitest';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';
-import { createParcels } from './parcels.ts';
 import { openRemotePair } from './remote.fixture.ts';
 import { createRemoteEngine } from './remote-engine.ts';
 import { contentHashOf } from './render-message.ts';
+import { createParcels } from './sealed-calls.ts';
 
 const until = (condition: () => void | Promise<void>) =>
   vi.waitFor(condition, { timeout: 20_000, interval: 5 });

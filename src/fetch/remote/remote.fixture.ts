@@ -8,10 +8,9 @@ import type { CallStart, Consumer, Queue } from '../../core/ports/queue.ts';
 import { createBlobsFs } from '../../drivers/blobs-fs/blobs-fs.ts';
 import { createQueueLocal } from '../../drivers/queue-local/queue-local.ts';
 import type { Engine } from '../engine.ts';
-import { createParcels } from './parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from './remote-engine.ts';
 import { startRenderWorker } from './render-worker.ts';
-import { type CallQueue, type CallSeal, sealCalls } from './sealed-calls.ts';
+import { type CallQueue, type CallSeal, createParcels, sealCalls } from './sealed-calls.ts';
 
 /** A host's owner and a worker that renders with the given engine, which end with their test. */
 export interface RemotePair {

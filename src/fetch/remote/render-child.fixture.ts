@@ -2,8 +2,8 @@ import { createLogger } from '../../core/observe/logger.ts';
 import { createBlobsS3 } from '../../drivers/blobs-s3/blobs-s3.ts';
 import { createQueueBullmq } from '../../drivers/queue-bullmq/queue-bullmq.ts';
 import { createHttpEngine } from '../http/http-engine.ts';
-import { createParcels } from './parcels.ts';
 import { startRenderWorker } from './render-worker.ts';
+import { createParcels } from './sealed-calls.ts';
 
 /**
  * A browser worker as a process, which answers from the HTTP engine. Arguments: Redis, S3, the prefix of the queue,

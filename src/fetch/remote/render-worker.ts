@@ -22,7 +22,6 @@ import {
   type Rendered,
   type ResponseHeaders,
 } from '../engine.ts';
-import { fetchBlob, type Parcels } from './parcels.ts';
 import {
   type AdmissionQuestion,
   contentHashOf,
@@ -33,12 +32,13 @@ import {
   type RenderName,
   type RenderTask,
   readAdmitted,
+  readProxy,
   readRenderCall,
   readRenderTask,
   readVerdict,
 } from './render-message.ts';
-import { readProxy } from './render-schemas.ts';
 import { packRendered, writePack } from './rendered-pack.ts';
+import { fetchBlob, type Parcels } from './sealed-calls.ts';
 import { createWorkerJar, plainCookies } from './worker-jar.ts';
 
 export interface RenderWorkerOptions {

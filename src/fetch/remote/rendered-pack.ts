@@ -4,8 +4,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { ACTION_TYPES, type ActionResult, type CapturedXhr, type Picture } from '../../core/model/render.ts';
 import { defined } from '../../lib/defined.ts';
 import type { Rendered } from '../engine.ts';
-import { parsed, read } from './render-message.ts';
-import { storageSchema } from './render-schemas.ts';
+import { parsed, read, storageSchema } from './render-message.ts';
 
 /**
  * What there is of a page beyond its document, on its way between processes: a head in JSON that names parts by their

@@ -13,10 +13,12 @@ import {
   writeCallMessage,
 } from '../../core/ports/queue.ts';
 import { parsed, type RenderName } from '../remote/render-message.ts';
-import { type FrameHead, FrameReader, HASH_BYTES, writeFrame } from './frames.ts';
 import {
   callSchema,
   type EventMessage,
+  type FrameHead,
+  FrameReader,
+  HASH_BYTES,
   MOST_CONTROL_BYTES,
   questionSchema,
   type StartMessage,
@@ -24,6 +26,7 @@ import {
   solutionSchema,
   startSchema,
   writeCaptcha,
+  writeFrame,
 } from './process-messages.ts';
 
 /** The bytes of one call. */

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { type FrameHead, FrameReader, writeFrame } from './frames.ts';
+import { type FrameHead, FrameReader, writeFrame } from './process-messages.ts';
 
 function written(...frames: Parameters<typeof writeFrame> extends [unknown, ...infer Rest] ? Rest[] : never) {
   const pipe = new PassThrough();

@@ -5,7 +5,7 @@ import { listen, listenOnce } from '../../core/errors/guarded.ts';
 import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { killTree, treePids } from '../browser/pool/process-tree.ts';
 import { browserCrashed, browserLost, browserUnavailable, shuttingDown } from '../render-errors.ts';
-import { userArgument } from './become-user.ts';
+import { userArgument } from './confinement.ts';
 import type { StartMessage, StateMessage } from './process-messages.ts';
 import { ServerChannel, type ServerChannelOptions } from './server-channel.ts';
 

@@ -15,18 +15,21 @@ import {
 } from '../../core/ports/queue.ts';
 import { parsed, RENDER_CALLS, type RenderName } from '../remote/render-message.ts';
 import { MOST_PACK_BYTES } from '../remote/rendered-pack.ts';
-import { type FrameHead, FrameReader, HASH_BYTES, writeFrame } from './frames.ts';
 import {
   type AskMessage,
   askSchema,
   type EventMessage,
   eventSchema,
+  type FrameHead,
+  FrameReader,
+  HASH_BYTES,
   MOST_ASK_BYTES,
   MOST_CONTROL_BYTES,
   questionSchema,
   type StartMessage,
   type StateMessage,
   stateSchema,
+  writeFrame,
 } from './process-messages.ts';
 
 /** What one attempt is rendered through: calls for a remote engine, and the bytes that belong to them. */

@@ -5,8 +5,7 @@ import { readBlock } from '../../lib/warc/read-records.ts';
 import { abortError } from '../deadline.ts';
 import type { FetchRequest, ResponseHeaders } from '../engine.ts';
 import { type Body, type BodySink, EMPTY_BODY, PlainSink } from '../http/body-buffer.ts';
-import { type Coding, codingsOf } from '../http/content-decoder.ts';
-import { EncodedSink } from '../http/encoded-sink.ts';
+import { type Coding, codingsOf, EncodedSink } from '../http/encoded-sink.ts';
 
 const MAX_HEAD_BYTES = 262_144;
 /** What archives put before the names of headers that no longer fit the stored body. */

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Identity } from '../../core/model/identity.ts';
-import { seededRandom } from '../../crawl/plan/identity/identity.ts';
-import { createIdentity } from '../../crawl/plan/identity/identity.ts';
+import { createIdentity, seededRandom } from '../../crawl/plan/identity/identity.ts';
 import { render, requestFor } from '../browser/browser.fixture.ts';
 import { serve } from '../http/loopback.fixture.ts';
 import { expectedLook, type Look, lookingSite, type PageLook } from './look-around.fixture.ts';

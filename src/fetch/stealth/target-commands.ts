@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext } from 'patchright-core';
 import { guarded, listenOnce } from '../../core/errors/guarded.ts';
 import { defined } from '../../lib/defined.ts';
-import { internalsOf } from '../browser/patchright/message-limit.ts';
+import { internalsOf } from '../browser/patchright/patchright-patches.ts';
 
 /** What runs scripts in a browser. Each starts only after it was told everything that is in its briefing. */
 export type TargetKind = 'page' | 'iframe' | 'worker' | 'shared_worker' | 'service_worker';

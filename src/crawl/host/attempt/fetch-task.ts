@@ -8,7 +8,7 @@ import type { LedgerStore, TaskEnd } from '../../../core/ports/ledger-store.ts';
 import type { HeldBytes } from '../../../fetch/byte-budget.ts';
 import { type Engine, type FetchRequest, type FetchResponse, heldBytesOf } from '../../../fetch/engine.ts';
 import { isPortable } from '../../../fetch/http/request-headers.ts';
-import { holdsSecret } from '../../../fetch/withheld-secrets.ts';
+import { holdsSecret } from '../../../fetch/wrapped-engines.ts';
 import { SITEMAP_LIMITS } from '../../frontier/sitemap.ts';
 import type { Robots } from '../../robots/robots-cache.ts';
 import { fetchInSpan } from '../process/attempt-spans.ts';

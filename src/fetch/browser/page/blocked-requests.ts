@@ -1,6 +1,6 @@
 import type { BrowserContext } from 'patchright-core';
 import type { BlockedKind } from '../../../core/model/plain-options.ts';
-import type { RequestGuard } from '../../guard/request-guard.ts';
+import type { RequestGuard } from '../../guard/guarded-lookup.ts';
 
 const endings = (names: readonly string[]): string[] => names.flatMap((name) => [`*.${name}`, `*.${name}?*`]);
 const hosts = (names: readonly string[]): string[] =>

@@ -3,7 +3,7 @@ import type { CDPSession } from 'patchright-core';
 import { listen } from '../../../core/errors/guarded.ts';
 import { setRequestEvents } from '../patchright/patchright-patches.ts';
 import { blockedPatterns } from './blocked-requests.ts';
-import { MainDocument } from './document-gate.ts';
+import { MainDocument } from './main-document.ts';
 import { NetworkRecord, NetworkWatch } from './network-record.ts';
 import { block, pageSessionFor } from './page-session.ts';
 import { fillLocalStorage } from './page-storage.ts';

@@ -5,7 +5,7 @@ import { isHtmlType } from '../../../extract/html/media-type.ts';
 import type { HeldBytes } from '../../byte-budget.ts';
 import { type Classification, classify } from '../../classify/classify.ts';
 import { type Deadline, settlesWithin } from '../../deadline.ts';
-import { type DocumentResponse, mediaTypeIn, pageTooLarge, tooLarge } from './document-progress.ts';
+import { type DocumentResponse, mediaTypeIn, pageTooLarge, tooLarge } from './main-document.ts';
 import type { Evaluate } from './page-tools.ts';
 
 interface PageLoadLimits {

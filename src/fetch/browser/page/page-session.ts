@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'patchright-core';
 import { listen } from '../../../core/errors/guarded.ts';
 import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import type { RequestGuard } from '../../guard/request-guard.ts';
+import type { RequestGuard } from '../../guard/guarded-lookup.ts';
 import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
 import { type Body, ownBytes } from '../../http/body-buffer.ts';
 import { PageWorld } from './page-world.ts';

@@ -1,7 +1,6 @@
 import type { BrowserContext, CDPSession, Page } from 'patchright-core';
 import type { BrowserCookie, BrowserStorage } from '../../../core/model/render.ts';
-import { toBrowserCookie } from '../../cookies/cookie-forms.ts';
-import type { CookieJar } from '../../cookies/cookie-jar.ts';
+import { type CookieJar, toBrowserCookie } from '../../cookies/cookie-jar.ts';
 import type { BrowserRequest } from '../../engine.ts';
 import type { StorageFill } from './page-tools.ts';
 

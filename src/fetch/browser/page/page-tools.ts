@@ -2,11 +2,10 @@ import type { Page } from 'patchright-core';
 import type { BlockedKind } from '../../../core/model/plain-options.ts';
 import type { BrowserStorage, CapturedXhr } from '../../../core/model/render.ts';
 import type { BrowserRequest, Redirect } from '../../engine.ts';
-import type { RequestGuard } from '../../guard/request-guard.ts';
+import type { RequestGuard } from '../../guard/guarded-lookup.ts';
 import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
 import type { Body } from '../../http/body-buffer.ts';
-import type { ArrangeHeaders } from './document-gate.ts';
-import type { DocumentResponse, DocumentWithoutPage } from './document-progress.ts';
+import type { ArrangeHeaders, DocumentResponse, DocumentWithoutPage } from './main-document.ts';
 import type { NetworkLimits } from './network-record.ts';
 import type { PageLoad } from './page-load.ts';
 

@@ -2,8 +2,7 @@ import { chromium } from 'patchright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../http/loopback.fixture.ts';
 import { EXECUTABLE } from '../browser.fixture.ts';
-import { limitMessages } from './message-limit.ts';
-import { patchBrowser } from './patchright-patches.ts';
+import { limitMessages, patchBrowser } from './patchright-patches.ts';
 
 const MOST_BYTES = 1_000_000;
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../http/loopback.fixture.ts';
 import { render, testBrowser, textOf } from '../browser.fixture.ts';
 import type { PoolEvent } from '../pool/pool-health.ts';
-import { missingInternals, PATCHRIGHT_VERSION } from './message-limit.ts';
+import { missingInternals, PATCHRIGHT_VERSION } from './patchright-patches.ts';
 
 interface Connection {
   toImpl(object: object): object | undefined;

@@ -1,12 +1,10 @@
 import { isScrapifieError, type ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { abortError, orAborted, settlesWithin } from '../../deadline.ts';
 import { browserLost, browserUnavailable, shuttingDown } from '../../render-errors.ts';
-import type { PatchedBrowser } from './browser-launch.ts';
-import { LaunchControl } from './launch-control.ts';
+import { LaunchControl, type PatchedBrowser } from './browser-launch.ts';
 import { PageWaiters, type Waiter } from './page-waiters.ts';
-import type { BrowserHealth, PageLease, PoolStats } from './pool-health.ts';
+import { type BrowserHealth, type PageLease, PoolRecord, type PoolStats } from './pool-health.ts';
 import { type BrowserPoolOptions, type PoolSettings, withDefaults } from './pool-options.ts';
-import { PoolRecord } from './pool-record.ts';
 import {
   type ContextPlan,
   inUse,
