@@ -8,8 +8,7 @@ import { blockFeatures } from '../../src/extract/content/features/block-features
 import { type TokenScores, tokenScores } from '../../src/extract/content/features/block-tokens.ts';
 import { penalizeComments } from '../../src/extract/content/features/comment-sections.ts';
 import { CONTEXT_FEATURES, contextFeatures } from '../../src/extract/content/features/context-features.ts';
-import type { ContentEvidence } from '../../src/extract/content/features/evidence.ts';
-import { gatherEvidence } from '../../src/extract/content/features/evidence.ts';
+import { type ContentEvidence, gatherEvidence } from '../../src/extract/content/features/evidence.ts';
 import { PAGE_FEATURES, pageFeatures } from '../../src/extract/content/features/page-features.ts';
 import {
   type ContentModel,

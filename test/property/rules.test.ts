@@ -4,12 +4,12 @@ import { isScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
 import { applyExtractionRules } from '../../src/extract/rules/apply-rules.ts';
 import { compileExtractionRules } from '../../src/extract/rules/compile-rules.ts';
 import { compileSelector } from '../../src/extract/rules/css/compile-selector.ts';
-import { parseSelector } from '../../src/extract/rules/css/parse-selector.ts';
-import type {
-  Combinator,
-  CompoundSelector,
-  SelectorList,
-  SimpleSelector,
+import {
+  type Combinator,
+  type CompoundSelector,
+  parseSelector,
+  type SelectorList,
+  type SimpleSelector,
 } from '../../src/extract/rules/css/selector.ts';
 import { compileJsonPath } from '../../src/extract/rules/jsonpath/jsonpath.ts';
 import { compileRegex } from '../../src/extract/rules/regex.ts';

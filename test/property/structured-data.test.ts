@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StructuredItem } from '../../src/core/model/page.ts';
 import { extractPage } from '../../src/extract/scan/extract-page.ts';
+import { readMicrodataItems, readRdfaItems } from '../../src/extract/structured/attribute-items.ts';
 import { indexMarkup } from '../../src/extract/structured/markup-index.ts';
-import { readMicrodataItems } from '../../src/extract/structured/microdata-items.ts';
-import { readRdfaItems } from '../../src/extract/structured/rdfa-items.ts';
 import { writeItems } from '../../src/extract/structured/streamed-items.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
 

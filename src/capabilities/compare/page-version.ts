@@ -4,7 +4,7 @@ import type { Page } from '../../core/model/page.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { Snapshot, SnapshotStore } from '../../core/ports/snapshot-store.ts';
 import { decodeAs } from '../../extract/charset/charset.ts';
-import type { PageFields } from '../../extract/diff/field-diff.ts';
+import type { PageFields } from '../../extract/diff/json-diff.ts';
 import type { PageView } from '../../extract/diff/watched-page.ts';
 import { NO_OFFER, offerOfPage } from '../../extract/types/product/offer-of-page.ts';
 import { readRecord } from '../jobs/results/page-result.ts';

@@ -5,7 +5,7 @@ import { CHANGE_KINDS, type ChangeKind, type Monitor } from '../../core/model/mo
 import type { NewEvent } from '../../core/ports/event-store.ts';
 import type { NewMonitorChange } from '../../core/ports/monitor-store.ts';
 import type { PageComparison } from '../../extract/diff/compare-pages.ts';
-import type { FieldChange } from '../../extract/diff/field-diff.ts';
+import type { FieldChange } from '../../extract/diff/json-diff.ts';
 import type { TextSegment } from '../../extract/diff/text-diff.ts';
 import { describeShare } from '../../lib/human-units.ts';
 import type { PageChange } from './decide-change.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeRules, PageState } from '../../core/model/monitor.ts';
-import { StepBudget } from '../../extract/diff/token-diff.ts';
+import { StepBudget } from '../../extract/diff/text-diff.ts';
 import { compareLines } from './compare-lines.ts';
 import { decideChange, EMPTY_STATE } from './decide-change.ts';
 import { linesOf } from './watched-lines.ts';

@@ -1,5 +1,5 @@
 import type { Slot, WatchedContent } from '../../core/model/monitor.ts';
-import { diffTokens, StepBudget, type TokenRun } from '../../extract/diff/token-diff.ts';
+import { diffTokens, StepBudget, type TokenRun } from '../../extract/diff/text-diff.ts';
 import { counterPlaces, isSameButTime, movedTimes, withoutTimes } from './clock-text.ts';
 
 /** A place where the observed content is not that of the baseline. */

@@ -14,7 +14,7 @@ import type { ReportedRun, Schedule } from '../../core/ports/schedule-store.ts';
 import type { AccountQuery } from '../../core/ports/session-store.ts';
 import type { ListPage, Store } from '../../core/ports/store.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
-import type { PageFields } from '../../extract/diff/field-diff.ts';
+import type { PageFields } from '../../extract/diff/json-diff.ts';
 import { defined } from '../../lib/defined.ts';
 import { isJobId } from '../jobs/job-id.ts';
 import type { Jobs } from '../jobs/jobs.ts';

@@ -1,6 +1,6 @@
 import { compareWatched, type PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
-import type { PageFields } from '../../extract/diff/field-diff.ts';
+import type { PageFields } from '../../extract/diff/json-diff.ts';
 import type { WatchedPage, WatchedText } from '../../extract/diff/watched-page.ts';
 
 /**

@@ -3,7 +3,7 @@ import { PART_NAME, PLUGIN_NAME, type PluginPart, pluginPaths } from '../../core
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { TypeSpec } from '../../extract/types/draft.ts';
 import { TYPES, type TypeSpecs } from '../../extract/types/extract-typed.ts';
-import { FIELD_READERS } from '../../extract/types/read-kind.ts';
+import { FIELD_READERS } from '../../extract/types/field.ts';
 import type { EnginePlugin } from '../../fetch/plugin/plugin-engine.ts';
 import type { Deliverer, Deliverers } from '../webhooks/deliverer.ts';
 import type { Plugin } from './index.ts';

@@ -1,5 +1,5 @@
 import type { VersionDiffView } from '../../capabilities/views/snapshot-view.ts';
-import type { FieldChange } from '../../extract/diff/field-diff.ts';
+import type { FieldChange } from '../../extract/diff/json-diff.ts';
 import type { PictureSummary } from '../../extract/diff/picture-diff.ts';
 import type { TextDiff } from '../../extract/diff/text-diff.ts';
 import { describeShare } from '../../lib/human-units.ts';

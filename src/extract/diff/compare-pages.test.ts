@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { changedNames, comparePages } from './compare-pages.ts';
 import { compileDiffRules, type DiffRules, diffRulesSchema } from './diff-rules.ts';
-import type { PageFields } from './field-diff.ts';
+import type { PageFields } from './json-diff.ts';
 import { fingerprintOf, type PageView, watchPage } from './watched-page.ts';
 
 const now = () => 0;

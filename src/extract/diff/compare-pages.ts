@@ -1,5 +1,5 @@
 import type { CompiledDiffRules } from './diff-rules.ts';
-import type { FieldChange } from './field-diff.ts';
+import type { FieldChange } from './json-diff.ts';
 import { diffPictures, type PictureDiff, type PictureSummary } from './picture-diff.ts';
 import { diffText, type TextDiff, type TextDiffOptions } from './text-diff.ts';
 import {

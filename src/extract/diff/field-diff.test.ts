@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { diffFields } from './field-diff.ts';
+import { diffFields } from './json-diff.ts';
 
 describe('a diff of fields', () => {
   it('takes digits in another order for a change, with the difference', () => {

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../tree/tree-builder.ts';
 import { compileDiffRules, diffRulesSchema } from './diff-rules.ts';
-import { diffHtml } from './html-diff.ts';
-import { diffDocuments } from './html-document.ts';
+import { diffDocuments, diffHtml } from './html-diff.ts';
 import { treeLines } from './watched-page.ts';
 
 describe('a diff of documents', () => {

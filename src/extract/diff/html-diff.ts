@@ -1,10 +1,17 @@
 import { escapeText } from 'entities/escape';
+import { baseOf } from '../content/render/content-nodes.ts';
+import { markupOf } from '../full/page-parts.ts';
 import { HIDDEN, TAG, TAG_FLAGS, VOID } from '../html/names.ts';
+import { HtmlScanner } from '../html/scanner.ts';
+import { Budget } from '../rules/budget.ts';
+import { cleanHtml } from '../scan/clean-html.ts';
 import { type PageTree, RAW_TEXT } from '../tree/page-tree.ts';
 import { buildTree } from '../tree/tree-builder.ts';
-import { diffTokens, StepBudget } from './token-diff.ts';
+import { type CompiledDiffRules, nodesLeft } from './diff-rules.ts';
+import { diffTokens, StepBudget } from './text-diff.ts';
+import { withoutMatches } from './watched-page.ts';
 
-export interface HtmlChange {
+interface HtmlChange {
   readonly kind: 'added' | 'removed' | 'changed';
   /** The elements around the change, from the outside in: `main > ul > li`. */
   readonly path: string;
@@ -43,7 +50,7 @@ const IN_TEXT: ReadonlySet<string> = new Set(
   'a abbr b cite code em i kbd mark q s samp small span strong sub sup time u var'.split(' '),
 );
 
-export interface HtmlDiffOptions {
+interface HtmlDiffOptions {
   /** Comparisons of tags and words that the diff may cost. */
   readonly steps?: number;
   /** Removes what is ignored from each text between two tags. */
@@ -239,4 +246,29 @@ class DiffWriter {
     if (this.#chars <= MOST_HTML_CHARS || /^<\/?(?!ins|del)\w[^>]*>$/.test(html)) this.#pieces.push(html);
     else this.#isTruncated = true;
   }
+}
+
+const scanner = new HtmlScanner();
+
+export interface HtmlDocument {
+  /** What relative addresses are relative to, unless the document says otherwise. */
+  readonly url: string;
+  readonly html: string;
+}
+
+/** What changed in two documents, without what the rules ignore; addresses are absolute. Throws EXTRACTION_FAILED as `watchPage`. */
+export function diffDocuments(
+  a: HtmlDocument,
+  b: HtmlDocument,
+  { ignore }: CompiledDiffRules,
+  now: () => number,
+): HtmlDiff {
+  const budget = new Budget({ now });
+  const prepared = ({ url, html }: HtmlDocument): string => {
+    const tree = buildTree(html);
+    const left = nodesLeft(tree, ignore.selectors, budget);
+    return cleanHtml(scanner, left === null ? html : markupOf(tree, left), baseOf(tree, url)).html;
+  };
+  const clean = (text: string): string => withoutMatches(text, ignore.patterns, budget);
+  return diffHtml(prepared(a), prepared(b), { clean });
 }

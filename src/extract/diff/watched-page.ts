@@ -14,7 +14,7 @@ import {
   nodesLeft,
   selectNodes,
 } from './diff-rules.ts';
-import { diffFields, type FieldChange, normalized, type PageFields } from './field-diff.ts';
+import { diffFields, type FieldChange, normalized, type PageFields } from './json-diff.ts';
 import { collapseText } from './text-diff.ts';
 
 /** A stored page, as far as it is compared. Plain data: it is sent to another thread. */

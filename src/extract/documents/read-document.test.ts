@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeText } from '../charset/charset.ts';
+import { decodeText, guessUtf16 } from '../charset/charset.ts';
 import type { DocumentContent } from './document-content.ts';
 import { DOCUMENT_LIMITS } from './document-limits.ts';
 import { makePdf } from './pdf/pdf.fixture.ts';
 import { readDocument } from './read-document.ts';
-import { guessUtf16 } from './utf16.ts';
 
 const FETCHED_AT = Date.parse('2026-11-12T10:00:00Z');
 const read = (

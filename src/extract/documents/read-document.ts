@@ -1,3 +1,4 @@
+import { guessUtf16 } from '../charset/charset.ts';
 import { codeFence } from '../content/render/markdown-inline.ts';
 import { isHtmlType, mediaTypeOf } from '../html/media-type.ts';
 import { collapse, cut } from '../html/page-text.ts';
@@ -13,7 +14,6 @@ import { readPdf } from './pdf/read-pdf.ts';
 import { findDialect, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readXmlDocument } from './read-xml.ts';
-import { guessUtf16 } from './utf16.ts';
 
 export interface DocumentOptions {
   /** Decodes bytes by byte order mark, header and declaration. */

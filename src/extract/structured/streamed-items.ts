@@ -5,6 +5,7 @@ import { ATTR, RDFA_THING_MASK } from '../html/names.ts';
 import { type TextCapture, words } from '../html/page-text.ts';
 import type { HtmlScanner } from '../html/scanner.ts';
 import { treeOf } from '../tree/tree-builder.ts';
+import { RdfaGraph, readMicrodataItems, readRdfaItems } from './attribute-items.ts';
 import { type DataItem, ItemGraph, isItem, type TextSlot } from './item.ts';
 import {
   absoluteUrl,
@@ -13,8 +14,6 @@ import {
   type DataElement,
   indexMarkup,
 } from './markup-index.ts';
-import { readMicrodataItems } from './microdata-items.ts';
-import { RdfaGraph, readRdfaItems } from './rdfa-items.ts';
 
 export interface PageItems {
   readonly microdata: readonly StructuredItem[];

@@ -6,7 +6,7 @@ import {
   stateScalarText,
   stateText,
   stateValue,
-} from '../structured/embedded/state-search.ts';
+} from '../structured/embedded/embedded-state.ts';
 import { addresses, type DataItem, itemValue, labels, textValue } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';

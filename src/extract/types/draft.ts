@@ -1,7 +1,13 @@
 import { cut } from '../html/page-text.ts';
 import type { TypedEvidence } from './evidence.ts';
-import { type FieldSource, type Fields, SOURCES, type ValueOf } from './field.ts';
-import { FIELD_READERS, type ReadingContext } from './read-kind.ts';
+import {
+  FIELD_READERS,
+  type FieldSource,
+  type Fields,
+  type ReadingContext,
+  SOURCES,
+  type ValueOf,
+} from './field.ts';
 
 export interface FieldOrigin {
   readonly source: FieldSource;

@@ -1,8 +1,7 @@
 import { addresses, itemValue, itemValues, label, labels, textValue } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';
-import { aboutItems, field, placeOfItem } from './field.ts';
-import { readPrice } from './read-kind.ts';
+import { aboutItems, field, placeOfItem, readPrice } from './field.ts';
 
 const FIELDS = {
   name: field('text', 'What it is called.'),

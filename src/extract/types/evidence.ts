@@ -5,8 +5,8 @@ import { type EmbeddedState, findEmbeddedState } from '../structured/embedded/em
 import { type DataItem, itemsOfType } from '../structured/item.ts';
 import { readStructured, type StructuredParts } from '../structured/structured-view.ts';
 import type { PageTree } from '../tree/page-tree.ts';
+import type { ReadingContext } from './field.ts';
 import { Markup } from './markup.ts';
-import type { ReadingContext } from './read-kind.ts';
 
 /** Input of a typed extraction. */
 export interface TypedPage {

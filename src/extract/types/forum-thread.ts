@@ -6,7 +6,7 @@ import {
   stateList,
   stateText,
   stateValue,
-} from '../structured/embedded/state-search.ts';
+} from '../structured/embedded/embedded-state.ts';
 import {
   type DataItem,
   isItem,
@@ -19,8 +19,15 @@ import {
 } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';
-import { aboutItems, field, keywordsOf, type Post } from './field.ts';
-import { FIELD_READERS, fieldText, type ReadingContext } from './read-kind.ts';
+import {
+  aboutItems,
+  FIELD_READERS,
+  field,
+  fieldText,
+  keywordsOf,
+  type Post,
+  type ReadingContext,
+} from './field.ts';
 
 const FIELDS = {
   title: field('text', 'What it is about.'),

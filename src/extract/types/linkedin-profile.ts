@@ -10,9 +10,16 @@ import {
 } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';
-import { aboutItems, field, placeOfItem, type Station } from './field.ts';
+import {
+  aboutItems,
+  FIELD_READERS,
+  field,
+  fieldText,
+  placeOfItem,
+  type ReadingContext,
+  type Station,
+} from './field.ts';
 import type { Markup } from './markup.ts';
-import { FIELD_READERS, fieldText, type ReadingContext } from './read-kind.ts';
 
 const FIELDS = {
   name: field('text', 'Who it is.'),

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../tree/tree-builder.ts';
-import type { ContentEvidence } from '../features/evidence.ts';
-import { gatherEvidence } from '../features/evidence.ts';
+import { type ContentEvidence, gatherEvidence } from '../features/evidence.ts';
 import { PAGE_TYPES, type PageType } from '../model/model.ts';
 import {
+  chooseBlocks,
   favourDocumentationBody,
   keepSectionHeadings,
   penalizeBylines,
   penalizePageNotes,
-} from './block-corrections.ts';
-import { chooseBlocks, repeatsOf } from './choose-blocks.ts';
+  repeatsOf,
+} from './choose-blocks.ts';
 
 function evidenceOf(html: string): ContentEvidence {
   return gatherEvidence(buildTree(html), 'https://example.com/').evidence;

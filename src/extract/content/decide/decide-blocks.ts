@@ -11,14 +11,15 @@ import { pageFeatures } from '../features/page-features.ts';
 import { HINT_BITS } from '../features/word-lists.ts';
 import { type ContentModel, evaluate, logistic, typeChances } from '../model/model.ts';
 import {
+  chooseBlocks,
   favourDocumentationBody,
   isOnlyActions,
   keepSectionHeadings,
   penalizeActions,
   penalizeBylines,
   penalizePageNotes,
-} from './block-corrections.ts';
-import { chooseBlocks, repeatsOf } from './choose-blocks.ts';
+  repeatsOf,
+} from './choose-blocks.ts';
 import { keepPageHeading, keepProductFacts } from './kept-facts.ts';
 import { findStructures } from './structures.ts';
 import { completeRows, completeStructures, fillStructures, groupTexts } from './whole-structures.ts';

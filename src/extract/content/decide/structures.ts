@@ -1,8 +1,7 @@
 import { hashName, TAG, type TagName } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { ELEMENT_FLAG } from '../features/element-flags.ts';
-import type { ContentEvidence } from '../features/evidence.ts';
-import type { PageShape } from '../features/page-shape.ts';
+import type { ContentEvidence, PageShape } from '../features/evidence.ts';
 
 /** A table, a list or a definition list with the elements that it consists of. */
 export interface Structure {

@@ -3,8 +3,7 @@ import type { PageTree } from '../../tree/page-tree.ts';
 import type { Block } from '../features/blocks.ts';
 import { ELEMENT_FLAG } from '../features/element-flags.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
-import { isOnlyActions } from './block-corrections.ts';
-import { REPEATED_SHARE } from './choose-blocks.ts';
+import { isOnlyActions, REPEATED_SHARE } from './choose-blocks.ts';
 import { type PlacedText, rolesOf, type Structure } from './structures.ts';
 
 const CLASS = hashName('class');

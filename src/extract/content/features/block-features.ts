@@ -4,8 +4,7 @@ import type { TokenScores } from './block-tokens.ts';
 import { type Block, bodyOf, headingLevel, squeeze, tagKind } from './blocks.ts';
 import { type CommentSections, commentSections } from './comment-sections.ts';
 import { ELEMENT_FLAG, ELEMENT_FLAG_NAMES } from './element-flags.ts';
-import type { ContentEvidence } from './evidence.ts';
-import { isProse } from './page-shape.ts';
+import { type ContentEvidence, isProse } from './evidence.ts';
 import { HINT_NAMES, TOPIC_NAMES } from './word-lists.ts';
 
 /** How far up names and flags count as near. */

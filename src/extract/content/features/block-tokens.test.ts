@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../tree/tree-builder.ts';
 import { packTokens, readTokens } from '../model/model.ts';
 import { tokenScores, visitTokens } from './block-tokens.ts';
-import type { ContentEvidence } from './evidence.ts';
-import { gatherEvidence } from './evidence.ts';
+import { type ContentEvidence, gatherEvidence } from './evidence.ts';
 
 function evidenceOf(html: string): ContentEvidence {
   return gatherEvidence(buildTree(html), 'https://example.com/').evidence;

@@ -2,8 +2,7 @@ import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { PAGE_TYPES } from '../model/model.ts';
 import type { Block } from './blocks.ts';
-import type { ContentEvidence } from './evidence.ts';
-import { isProse } from './page-shape.ts';
+import { type ContentEvidence, isProse } from './evidence.ts';
 import { HINT_BITS, hintsOf } from './word-lists.ts';
 
 export interface CommentSections {

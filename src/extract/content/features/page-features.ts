@@ -1,7 +1,6 @@
 import { TAG } from '../../html/names.ts';
 import { ELEMENT_FLAG, ELEMENT_FLAG_NAMES } from './element-flags.ts';
-import type { ContentEvidence } from './evidence.ts';
-import { isProse } from './page-shape.ts';
+import { type ContentEvidence, isProse } from './evidence.ts';
 import { HINT_NAMES, TOPIC_NAMES } from './word-lists.ts';
 
 const TYPES = {

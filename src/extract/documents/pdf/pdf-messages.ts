@@ -1,4 +1,4 @@
-import type { PdfPiece } from './pdf-lines.ts';
+import type { PdfPiece } from './pdf-layout.ts';
 
 export interface PdfCall {
   readonly bytes: Uint8Array;

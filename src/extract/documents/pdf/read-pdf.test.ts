@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PDF_LIMITS } from '../document-limits.ts';
 import { makePdf } from './pdf.fixture.ts';
-import { bodySize, isHeading, joinedLines, linesOf, type PdfPiece, paragraphsOf } from './pdf-lines.ts';
+import { bodySize, isHeading, joinedLines, linesOf, type PdfPiece, paragraphsOf } from './pdf-layout.ts';
 import { pdfDate } from './pdf-messages.ts';
 import { readPdf } from './read-pdf.ts';
 

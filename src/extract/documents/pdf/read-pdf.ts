@@ -13,9 +13,11 @@ import {
   linesOf,
   type PdfLine,
   paragraphsOf,
-} from './pdf-lines.ts';
+  partsOf,
+  tableMarkdown,
+  tableText,
+} from './pdf-layout.ts';
 import type { PdfCall, PdfEnd, PdfFacts, PdfMethods, PdfNotice } from './pdf-messages.ts';
-import { partsOf, tableMarkdown, tableText } from './pdf-tables.ts';
 
 const TITLE_LINES = 3;
 const NO_FACTS: PdfFacts = { title: null, author: null, createdAt: null, modifiedAt: null, language: null };

@@ -1,6 +1,6 @@
 import { getDocumentProxy } from 'unpdf';
 import { answerCalls, notify } from '../../../lib/threads/answer-calls.ts';
-import type { PdfPiece } from './pdf-lines.ts';
+import type { PdfPiece } from './pdf-layout.ts';
 import {
   type PdfCall,
   type PdfEnd,

@@ -2,7 +2,6 @@ import type { Budget } from '../budget.ts';
 import { RULE_LIMITS, RuleSyntaxError } from '../rule-text.ts';
 import type { TreeIndex } from '../tree-index.ts';
 import { compileSimple } from './compile-simple.ts';
-import { parseSelector } from './parse-selector.ts';
 import {
   type Combinator,
   type ComplexSelector,
@@ -13,6 +12,7 @@ import {
   MATCHES,
   type Match,
   type Outcome,
+  parseSelector,
   type SelectScope,
   type Test,
 } from './selector.ts';

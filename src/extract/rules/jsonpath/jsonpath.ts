@@ -1,8 +1,14 @@
 import type { Budget } from '../budget.ts';
 import { RULE_LIMITS, RuleSyntaxError } from '../rule-text.ts';
 import { compareValues, isRegexMatch, NOTHING, type Operated } from './compare.ts';
-import { parseQuery } from './parse-query.ts';
-import type { Condition, JsonPathQuery, Operand, Segment, Selector } from './query.ts';
+import {
+  type Condition,
+  type JsonPathQuery,
+  type Operand,
+  parseQuery,
+  type Segment,
+  type Selector,
+} from './query.ts';
 
 /** A JSONPath query (RFC 9535) ready to run on any value. */
 export interface CompiledJsonPath {

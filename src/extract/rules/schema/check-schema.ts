@@ -1,8 +1,7 @@
 import type { Budget } from '../budget.ts';
 import { isSame } from '../jsonpath/compare.ts';
 import { RULE_LIMITS, type RuleProblem } from '../rule-text.ts';
-import type { CompiledSchema, SchemaNode } from './compile-schema.ts';
-import type { JsonTypeName } from './schema-keywords.ts';
+import type { CompiledSchema, JsonTypeName, SchemaNode } from './compile-schema.ts';
 
 /** Violations of a schema by a value, each with its path; empty when the value is valid. */
 export function checkSchema(schema: CompiledSchema, value: unknown, budget: Budget): RuleProblem[] {

@@ -1,17 +1,82 @@
 import { nearestName } from '../../../core/config/nearest-name.ts';
 import { compileRegex, type Regex } from '../regex.ts';
 import { RULE_LIMITS, type RuleProblem, RuleSyntaxError } from '../rule-text.ts';
-import {
-  COUNTS,
-  IN_PLACE,
-  JSON_TYPES,
-  type JsonTypeName,
-  KEYWORDS,
-  NUMBERS,
-  WITH_NAMED_SCHEMAS,
-  WITH_SCHEMA,
-  WITH_SCHEMAS,
-} from './schema-keywords.ts';
+
+/** Which keywords of JSON Schema (draft 2020-12) are checked, and what each must look like. */
+
+const JSON_TYPES = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'] as const;
+export type JsonTypeName = (typeof JSON_TYPES)[number];
+
+/** Annotations: they do not affect validation. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$comment',
+  '$defs',
+  'definitions',
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'format',
+]);
+
+/** Keywords with one schema, a list of schemas, or a schema per name. */
+const WITH_SCHEMA = [
+  'items',
+  'contains',
+  'additionalProperties',
+  'propertyNames',
+  'not',
+  'if',
+  'then',
+  'else',
+] as const;
+const WITH_SCHEMAS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const;
+const WITH_NAMED_SCHEMAS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
+/** Keywords that apply a schema to the same value, so a cycle of them would not terminate. */
+const IN_PLACE: ReadonlySet<string> = new Set([
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+]);
+
+const COUNTS = [
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'minContains',
+  'maxContains',
+] as const;
+const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const;
+
+const KEYWORDS: ReadonlySet<string> = new Set([
+  ...ANNOTATIONS,
+  ...WITH_SCHEMA,
+  ...WITH_SCHEMAS,
+  ...WITH_NAMED_SCHEMAS,
+  ...COUNTS,
+  ...NUMBERS,
+  '$ref',
+  'type',
+  'enum',
+  'const',
+  'pattern',
+  'required',
+  'dependentRequired',
+  'uniqueItems',
+]);
 
 /** A compiled schema. Its parts refer to each other as in the document, cycles included. */
 export interface SchemaNode {

@@ -1,5 +1,4 @@
-import { readLiteral } from './literal-reader.ts';
-import { LITERAL_LIMITS, skipBlank } from './literal-text.ts';
+import { LITERAL_LIMITS, readLiteral, skipBlank } from './literal-reader.ts';
 
 interface ScriptState {
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { DeepRecord } from '../../../core/model/extraction.ts';
 import type { PageMetadata, StructuredItem } from '../../../core/model/page.ts';
 import { type DataItem, ItemGraph, nameOf, type ReadItems } from '../../structured/item.ts';
-import { readJsonLdItems } from '../../structured/json-ld-items.ts';
+import { readJsonLdItems } from '../../structured/json-ld.ts';
 import { readStructured } from '../../structured/structured-view.ts';
 import { buildTree } from '../../tree/tree-builder.ts';
 import { extractTyped } from '../extract-typed.ts';

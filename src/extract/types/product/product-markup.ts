@@ -5,8 +5,8 @@ import { parseAvailability } from '../../values/availability.ts';
 import type { Price } from '../../values/price/price.ts';
 import type { Draft } from '../draft.ts';
 import type { TypedEvidence } from '../evidence.ts';
+import { readPrice } from '../field.ts';
 import { attributeRows, picturesIn } from '../markup.ts';
-import { readPrice } from '../read-kind.ts';
 import type { ProductFields } from './product-fields.ts';
 
 const NAMED_PRICE = /[\s_-](?:price|prices|amount|preis|prix|precio|current-price|our-price|money)[\s_-]/;

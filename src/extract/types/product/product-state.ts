@@ -6,11 +6,10 @@ import {
   stateList,
   stateText,
   stateValue,
-} from '../../structured/embedded/state-search.ts';
+} from '../../structured/embedded/embedded-state.ts';
 import type { Draft } from '../draft.ts';
 import type { TypedEvidence } from '../evidence.ts';
-import type { Variant } from '../field.ts';
-import { fieldText } from '../read-kind.ts';
+import { fieldText, type Variant } from '../field.ts';
 import type { ProductFields } from './product-fields.ts';
 import {
   anySupply,

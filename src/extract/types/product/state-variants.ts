@@ -3,11 +3,10 @@ import {
   stateList,
   stateText,
   stateValue,
-} from '../../structured/embedded/state-search.ts';
+} from '../../structured/embedded/embedded-state.ts';
 import { parseGtin } from '../../values/plain-values.ts';
 import type { TypedEvidence } from '../evidence.ts';
-import type { Variant } from '../field.ts';
-import { FIELD_READERS, fieldText, readPrice } from '../read-kind.ts';
+import { FIELD_READERS, fieldText, readPrice, type Variant } from '../field.ts';
 import { pageCurrency, visiblePrice } from './product-markup.ts';
 
 /** Paths of price, list price and stock in embedded state. */

@@ -14,8 +14,7 @@ import {
   withCommonYears,
 } from './calendar.ts';
 import { type Clock, offsetAt, offsetOfLocal, takeClock } from './clock.ts';
-import { nameKey, weekdayNames } from './date-names.ts';
-import { daysOf, readNamed } from './named-date.ts';
+import { daysOf, nameKey, readNamed, weekdayNames } from './named-date.ts';
 import { type DateOrder, readIso, readNumeric } from './numeric-date.ts';
 import { type RelativeDate, readDistance, readRelativeName } from './relative-date.ts';
 

@@ -1,5 +1,5 @@
 import { fold, lowerInPlace, PhraseTable } from '../text.ts';
-import { LANGUAGES } from './date-names.ts';
+import { LANGUAGES } from './named-date.ts';
 
 export type RelativeUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
