@@ -1,7 +1,6 @@
 import type { ComparisonOptions, PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
-import type { HtmlDiff } from '../../extract/diff/html-diff.ts';
-import type { HtmlDocument } from '../../extract/diff/html-document.ts';
+import type { HtmlDiff, HtmlDocument } from '../../extract/diff/html-diff.ts';
 import type { JsonDiff } from '../../extract/diff/json-diff.ts';
 import type { PageView, WatchedPage } from '../../extract/diff/watched-page.ts';
 import { siblingModule } from '../../lib/sibling-module.ts';

@@ -6,9 +6,8 @@ import {
   type TextChange,
 } from '../../extract/diff/compare-pages.ts';
 import { DEFAULT_FIELDS, DEFAULT_RULES, type DiffRules } from '../../extract/diff/diff-rules.ts';
-import type { FieldChange } from '../../extract/diff/field-diff.ts';
 import type { HtmlDiff } from '../../extract/diff/html-diff.ts';
-import type { JsonDiff } from '../../extract/diff/json-diff.ts';
+import type { FieldChange, JsonDiff } from '../../extract/diff/json-diff.ts';
 import type { PictureDiff } from '../../extract/diff/picture-diff.ts';
 import { NO_TEXT_DIFF, type TextDiff } from '../../extract/diff/text-diff.ts';
 import {

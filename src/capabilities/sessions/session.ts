@@ -5,8 +5,13 @@ import { PROXY_TIERS } from '../../core/model/proxy.ts';
 import type { BrowserStorage } from '../../core/model/render.ts';
 import type { SessionEntry, StoredSession } from '../../core/ports/session-store.ts';
 import { countryCode } from '../../crawl/plan/proxies/proxy-config.ts';
-import { fromBrowserCookie, toBrowserCookie } from '../../fetch/cookies/cookie-forms.ts';
-import { type CookieJar, createCookieJar, type StoredCookie } from '../../fetch/cookies/cookie-jar.ts';
+import {
+  type CookieJar,
+  createCookieJar,
+  fromBrowserCookie,
+  type StoredCookie,
+  toBrowserCookie,
+} from '../../fetch/cookies/cookie-jar.ts';
 import { type LocalStorage, type SessionData, type SessionProxy, unpackData } from './session-data.ts';
 import type { Vault } from './vault.ts';
 
