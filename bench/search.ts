@@ -6,7 +6,7 @@ import type { ContentHash, HostKey, JobId, UrlKey } from '../src/core/model/ids.
 import { packRecord } from '../src/core/model/page-record.ts';
 import type { Store } from '../src/core/ports/store.ts';
 import { openSearch } from '../src/wiring/open-search.ts';
-import { openStore } from '../src/wiring/open-store.ts';
+import { openStore } from '../src/wiring/storage.ts';
 import { OPTIONS } from '../test/contract/store/fixtures.ts';
 import type { BenchOptions, Part } from './part.ts';
 import { type StoreUnderTest, withBothStores } from './postgres.ts';

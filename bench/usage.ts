@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import type { AccountId } from '../src/core/model/ids.ts';
 import { USAGE_GROUPS } from '../src/core/ports/credit-store.ts';
-import { openStore } from '../src/wiring/open-store.ts';
+import { openStore } from '../src/wiring/storage.ts';
 import type { BenchOptions, Part } from './part.ts';
 import { type StoreUnderTest, withBothStores } from './postgres.ts';
 import { figure } from './report.ts';

@@ -9,7 +9,7 @@ import {
 } from '../bench/capacity/tables.ts';
 import type { CapacityData } from '../bench/capacity.ts';
 import { PAGE_OPTION_NAMES, pageOption } from '../src/capabilities/jobs/request/page-options.ts';
-import { documentedSettings } from '../src/core/config/env-example.ts';
+import { documentedSettings } from '../src/core/config/setting-list.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../src/core/errors/registry.ts';
 import { AUDIT_ACTIONS } from '../src/core/model/audit-actions.ts';
 import { EVENTS, eventsTo } from '../src/core/model/event-types.ts';

@@ -1,7 +1,7 @@
 // Brings .env.example, the tables in docs/ and the schema of the Helm chart up to date with the settings schema, the error registry, the
 // request schemas and the last measurement of capacity. Run it after a change to one of them: node scripts/write-docs.ts
 import { readFileSync, writeFileSync } from 'node:fs';
-import { envExample } from '../src/core/config/env-example.ts';
+import { envExample } from '../src/core/config/setting-list.ts';
 import { withChartSettings } from './chart-settings.ts';
 import { dashboardChoices } from './dashboard-choices.ts';
 import {

@@ -15,7 +15,7 @@ import type { JobId } from '../core/model/ids.ts';
 import type { Job } from '../core/model/job.ts';
 import type { Page } from '../core/model/page.ts';
 import { defined } from '../lib/defined.ts';
-import { createNotifier } from '../lib/notifier.ts';
+import { createNotifier } from '../lib/waits.ts';
 import { type CrawlPosition, type PositionFile, positionFile, requestHash } from './crawl-position.ts';
 import { applyHooks, type CrawledPage, type PageHooks } from './page-hooks.ts';
 

@@ -23,8 +23,7 @@ import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import { VERSION } from '../version.ts';
 import { type CopyTarget, openSnapshot, openTarget } from './copy-places.ts';
 import { openBlobs, openFiles } from './open-blobs.ts';
-import { openStore } from './open-store.ts';
-import { openStorage } from './storage.ts';
+import { openStorage, openStore } from './storage.ts';
 
 const SWEEP = 'blob-sweep';
 const ACTOR = 'backup';

@@ -18,7 +18,7 @@ import { SQLITE_MIGRATIONS } from '../drivers/store-sqlite/schema/migrations.ts'
 import { DRAFT_SUFFIX, openSqliteDraft, seededRows } from '../drivers/store-sqlite/sqlite-draft.ts';
 import { openSqliteSnapshot } from '../drivers/store-sqlite/sqlite-snapshot.ts';
 import type { BlobsPlace } from './open-blobs.ts';
-import type { StorePlace } from './open-store.ts';
+import type { StorePlace } from './storage.ts';
 
 /** Where an installation keeps everything. */
 type CopyPlace = StorePlace & BlobsPlace;

@@ -18,7 +18,7 @@ import { createPageContents } from '../capabilities/snapshots/page-contents.ts';
 import type { Deliverers } from '../capabilities/webhooks/deliverer.ts';
 import { type MailRules, mailRulesOf } from '../capabilities/webhooks/mail-addresses.ts';
 import { createWebhooks, type Webhooks } from '../capabilities/webhooks/webhooks.ts';
-import { readPlans } from '../core/config/plans.ts';
+import { readPlans } from '../core/config/plans-and-prices.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { Blobs, Files } from '../core/ports/blobs.ts';
 import type { Bus } from '../core/ports/bus.ts';

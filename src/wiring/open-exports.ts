@@ -17,10 +17,10 @@ import type { Files } from '../core/ports/blobs.ts';
 import type { Bus } from '../core/ports/bus.ts';
 import type { ExportEnd, ExportProgress } from '../core/ports/export-store.ts';
 import type { Store } from '../core/ports/store.ts';
-import { siblingModule } from '../lib/sibling-module.ts';
+import { siblingModule } from '../lib/threads/thread.ts';
 import { ThreadClient, type ThreadEnd } from '../lib/threads/thread-client.ts';
 import { type BlobsPlace, openFiles } from './open-blobs.ts';
-import type { StorePlace } from './open-store.ts';
+import type { StorePlace } from './storage.ts';
 
 /** Plain data, and no more than an export needs. */
 export interface ExportThreadData {

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { PageReader } from '../crawl/read/page-reading.ts';
 import { createReaderPool } from '../crawl/read/reader-pool.ts';
-import { siblingModule } from '../lib/sibling-module.ts';
+import { siblingModule } from '../lib/threads/thread.ts';
 import type { PageThreadData } from './page-thread.ts';
 
 /** The entry of the threads that read pages. */

@@ -5,7 +5,7 @@ import type { Settings } from '../core/config/settings.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { FoundPage, Search, SearchablePage, SearchStore } from '../core/ports/search-store.ts';
-import { siblingModule } from '../lib/sibling-module.ts';
+import { siblingModule } from '../lib/threads/thread.ts';
 import { ThreadClient } from '../lib/threads/thread-client.ts';
 import type { BlobsPlace } from './open-blobs.ts';
 

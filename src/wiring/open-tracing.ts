@@ -2,9 +2,9 @@ import { context, DiagLogLevel, diag } from '@opentelemetry/api';
 import { readPairs } from '../core/config/field-types.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { Logger } from '../core/observe/logger.ts';
-import { receiverUrl } from '../core/tracing/receiver-url.ts';
+import { receiverUrl } from '../core/tracing/otlp-exporter.ts';
 import { setTracing } from '../core/tracing/tracing.ts';
-import { within } from '../lib/time-limit.ts';
+import { within } from '../lib/waits.ts';
 import { VERSION } from '../version.ts';
 
 /** The sender of this process's spans. */

@@ -1,7 +1,7 @@
 import type { Settings } from '../core/config/settings.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { Metrics } from '../core/observe/metrics.ts';
-import type { StorePlace } from './open-store.ts';
+import type { StorePlace } from './storage.ts';
 
 /** What a process of Scrapifie is opened with. */
 export interface OpenPlatformOptions {

@@ -50,24 +50,23 @@ import { metricSourcesOf } from './metric-sources.ts';
 import { type Accounts, openAccounts, withOwnVaultKey } from './open-accounts.ts';
 import { type OpenBlobs, openTransit } from './open-blobs.ts';
 import { openCapabilities } from './open-capabilities.ts';
-import { openDeliveries } from './open-deliveries.ts';
 import { openExportFiles, openExportWorker } from './open-exports.ts';
 import { openResources } from './open-fetch-resources.ts';
 import { type OpenLake, openLake } from './open-lake.ts';
 import { openLinks } from './open-links.ts';
 import { openReader } from './open-llm.ts';
 import { openPlugins } from './open-plugins.ts';
-import { shareProxyFigures } from './open-proxies.ts';
-import { openReaders } from './open-readers.ts';
+import { openDeliveries, openReaders } from './open-readers.ts';
 import { openMendingSearch } from './open-search.ts';
-import { openStore, replicaLog } from './open-store.ts';
 import { openTracing } from './open-tracing.ts';
+import { shareProcesses, shareProxyFigures } from './other-processes.ts';
 import type { OpenPlatformOptions } from './platform-options.ts';
 import { createRenderer } from './renderer.ts';
-import { DUTIES, type Duties, refuseIncompleteFleet, shareProcesses } from './roles.ts';
+import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
 import { watchRoom, withinOpenFiles } from './room-watch.ts';
 import { openScheduledBackups } from './scheduled-backups.ts';
 import { SHIPPED_POLICY } from './shipped-policy.ts';
+import { openStore, replicaLog } from './storage.ts';
 import { openStoreClock } from './store-clock.ts';
 
 /** One process of Scrapifie: the whole of it, or the part that its role names. */

@@ -25,7 +25,7 @@ import { RenderLane } from '../fetch/render-process/render-lane.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
 import { siteOwnerContact } from '../fetch/user-agent.ts';
 import { limitConcurrency } from '../fetch/wrapped-engines.ts';
-import { siblingModule } from '../lib/sibling-module.ts';
+import { siblingModule } from '../lib/threads/thread.ts';
 
 export type LaneLimits = RenderLimits & Pick<BrowserPoolOptions, 'pagesPerBrowser' | 'minBrowsers'>;
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ROLES, settingsSchema } from '../core/config/settings.ts';
-import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
-import { refuseIncompleteFleet, shareProcesses } from './roles.ts';
+import { refuseIncompleteFleet } from './roles.ts';
 
 const databaseUrl = 'postgres://me:canary@db.test/scrapifie';
 const redisUrl = 'redis://:canary@redis.test:6379/0';
@@ -31,16 +30,4 @@ describe('a mix of settings', () => {
       }
     },
   );
-});
-
-it('knows the processes that were heard of lately, itself first', async () => {
-  const bus = createBusLocal({ onListenerError: (error) => expect.unreachable(String(error)) });
-  let time = 1_000;
-  const sharing = shareProcesses({ bus, process: 'a:1', role: 'api', now: () => time });
-  bus.publish('process.alive', { process: 'b:2', role: 'http-worker', version: '1.0.0', startedAt: 0 });
-  await expect.poll(() => sharing.processes().map((each) => each.process)).toEqual(['a:1', 'b:2']);
-  time += 40_000;
-  expect(sharing.processes().map((each) => each.process)).toEqual(['a:1']);
-  sharing.close();
-  await bus.close();
 });

@@ -8,7 +8,7 @@ import {
 import type { Settings } from '../core/config/settings.ts';
 import { ScrapifieError } from '../core/errors/scrapifie-error.ts';
 import type { Logger } from '../core/observe/logger.ts';
-import { siblingModule } from '../lib/sibling-module.ts';
+import { siblingModule } from '../lib/threads/thread.ts';
 import { ThreadClient } from '../lib/threads/thread-client.ts';
 import { openFiles } from './open-blobs.ts';
 

@@ -5,8 +5,7 @@ import { searchTextOf } from '../core/model/search-words.ts';
 import type { Blobs } from '../core/ports/blobs.ts';
 import type { FoundPage, Search, SearchablePage, SearchIndex } from '../core/ports/search-store.ts';
 import { isTextual, textOfBody } from '../crawl/read/read-page.ts';
-import { answerCalls, notify } from '../lib/threads/answer-calls.ts';
-import { lowerThreadPriority } from '../lib/threads/thread-priority.ts';
+import { answerCalls, lowerThreadPriority, notify } from '../lib/threads/answer-calls.ts';
 import { type OpenBlobs, openBlobs } from './open-blobs.ts';
 import type { IndexMethods, IndexNotice, SearchThreadData } from './open-search.ts';
 

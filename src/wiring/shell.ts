@@ -14,7 +14,7 @@ export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
     (await import('../http/compat/firecrawl/firecrawl-api.ts')).listenFirecrawl(api, settings, metrics),
   openCommandApi: async (options) => (await import('./open-command-api.ts')).openCommandApi(options),
   removeAbandonedFolders: async (prefix) =>
-    (await import('./abandoned-folders.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),
+    (await import('./storage.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),
   openExtractor: async (threads, plugins) =>
     (await import('./open-extractor.ts')).openExtractor(threads, plugins),
   inspect: {

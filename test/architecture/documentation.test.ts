@@ -11,8 +11,8 @@ import {
   settingsTable,
   withSection,
 } from '../../scripts/docs.ts';
-import { documentedSettings, envExample } from '../../src/core/config/env-example.ts';
 import { loadSettings } from '../../src/core/config/load.ts';
+import { documentedSettings, envExample } from '../../src/core/config/setting-list.ts';
 import { environmentName, settingNames } from '../../src/core/config/settings.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../../src/core/errors/registry.ts';
 import { AUDIT_ACTIONS } from '../../src/core/model/audit-actions.ts';

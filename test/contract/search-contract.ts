@@ -2,9 +2,13 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { AccountId, JobId } from '../../src/core/model/ids.ts';
 import { packRecord } from '../../src/core/model/page-record.ts';
-import { parseSearch, type SearchTerm } from '../../src/core/model/search-query.ts';
 import { wordsOf } from '../../src/core/model/search-words.ts';
-import type { SearchablePage, SearchIndex } from '../../src/core/ports/search-store.ts';
+import {
+  parseSearch,
+  type SearchablePage,
+  type SearchIndex,
+  type SearchTerm,
+} from '../../src/core/ports/search-store.ts';
 import { type Claim, contract, type Open } from './contract.ts';
 
 const ACCOUNT = 'one' as AccountId;

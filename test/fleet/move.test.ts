@@ -18,7 +18,7 @@ import {
   DERIVED_TABLES,
 } from '../../src/drivers/store-rows/derived-tables.ts';
 import { BACKUP_TOOLS } from '../../src/wiring/backups.ts';
-import { openStore } from '../../src/wiring/open-store.ts';
+import { openStore } from '../../src/wiring/storage.ts';
 import { endCommands, runCommand, startCommand } from '../integration/cli-command.ts';
 import { type FleetPlace, takeFleetPlace } from '../integration/fleet-place.ts';
 import { openWorld } from '../integration/world.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { limitFields, PLAN_NAME, type Plans } from '../../core/config/plans.ts';
+import { limitFields, PLAN_NAME, type Plans } from '../../core/config/plans-and-prices.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../core/model/ids.ts';

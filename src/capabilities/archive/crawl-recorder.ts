@@ -4,8 +4,7 @@ import type { Page } from '../../core/model/page.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import type { JobStore } from '../../core/ports/job-store.ts';
 import type { ExchangeObserver, UnkeptExchange } from '../../crawl/host/attempt/exchange-observer.ts';
-import type { HeaderLine } from '../../lib/warc/http-head.ts';
-import { recordId } from '../../lib/warc/warc-record.ts';
+import { type HeaderLine, recordId } from '../../lib/warc/warc-record.ts';
 import {
   type ArchivedJob,
   type Exchange,

@@ -1,6 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
-import { type HeaderLine, requestHead, responseHead } from '../../lib/warc/http-head.ts';
-import { digestOf, recordId, type WarcField, type WarcRecord, warcDate } from '../../lib/warc/warc-record.ts';
+import {
+  digestOf,
+  type HeaderLine,
+  recordId,
+  requestHead,
+  responseHead,
+  type WarcField,
+  type WarcRecord,
+  warcDate,
+} from '../../lib/warc/warc-record.ts';
 import type { ArchivedXhr, Exchange, RenderedExchange } from './exchange.ts';
 
 /** Names the JSON of a page's facts. */

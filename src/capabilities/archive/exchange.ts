@@ -12,7 +12,7 @@ import type {
 import { unpackRecord } from '../../core/model/page-record.ts';
 import type { Blobs } from '../../core/ports/blobs.ts';
 import { defined } from '../../lib/defined.ts';
-import type { HeaderLine } from '../../lib/warc/http-head.ts';
+import type { HeaderLine } from '../../lib/warc/warc-record.ts';
 import { HIDDEN_VALUE, hideSecrets } from '../sessions/secret-fields.ts';
 
 /** What was asked for and answered for one URL, redirects included, as an archive keeps it. Secrets are not in it. */

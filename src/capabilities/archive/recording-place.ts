@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { openFile } from '../../lib/warc/byte-source.ts';
-import { firstValue } from '../../lib/warc/http-head.ts';
 import { scanRecords } from '../../lib/warc/read-records.ts';
+import { firstValue } from '../../lib/warc/warc-record.ts';
 import { PAGE_FACTS_TYPE } from './exchange-records.ts';
 
 /** Which files a crawl is recorded into: one file with numbered ones after it, or numbered ones in a folder. */

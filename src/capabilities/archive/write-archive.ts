@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
 import { createSorter, type Sorter } from '../../lib/external-sorter.ts';
 import { gzipMember } from '../../lib/warc/gzip-member.ts';
-import { firstValue, headLength, parseHead, statusOf } from '../../lib/warc/http-head.ts';
-import { digestOf, recordBytes, recordId, type WarcRecord, warcFields } from '../../lib/warc/warc-record.ts';
+import {
+  digestOf,
+  firstValue,
+  headLength,
+  parseHead,
+  recordBytes,
+  recordId,
+  statusOf,
+  type WarcRecord,
+  warcFields,
+} from '../../lib/warc/warc-record.ts';
 import type { ArchivedJob, Exchange } from './exchange.ts';
 import { createKnownPayloads, type KnownPayloads, recordsOf } from './exchange-records.ts';
 

@@ -3,7 +3,7 @@ import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { HtmlDiff, HtmlDocument } from '../../extract/diff/html-diff.ts';
 import type { JsonDiff } from '../../extract/diff/json-diff.ts';
 import type { PageView, WatchedPage } from '../../extract/diff/watched-page.ts';
-import { siblingModule } from '../../lib/sibling-module.ts';
+import { siblingModule } from '../../lib/threads/thread.ts';
 import { createThreadLane, type ThreadLane, type ThreadLaneOptions } from './thread-lane.ts';
 
 /** What the thread can be asked, and what it answers. */

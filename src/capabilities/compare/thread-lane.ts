@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ThreadMethods } from '../../lib/threads/thread.ts';
 import { ThreadClient, type ThreadEnd } from '../../lib/threads/thread-client.ts';
-import type { ThreadMethods } from '../../lib/threads/thread-messages.ts';
 
 /** One thread that compares, one call after the other. */
 export interface ThreadLane<Tasks extends ThreadMethods<Tasks>> {

@@ -6,7 +6,7 @@ import type { ExportResult, WorkMetrics } from '../../core/observe/metrics/work-
 import type { Files } from '../../core/ports/blobs.ts';
 import type { Bus } from '../../core/ports/bus.ts';
 import type { ExportEnd, ExportLease, ExportProgress, ExportStore } from '../../core/ports/export-store.ts';
-import { waitAtMost } from '../../lib/time-limit.ts';
+import { waitAtMost } from '../../lib/waits.ts';
 import { removeFiles } from './export-file.ts';
 
 /** Writes the exports that are due, in each process that has the duty; any number of them may. */

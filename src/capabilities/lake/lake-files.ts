@@ -2,7 +2,7 @@ import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { LakeFiles, LakePage, LakeTable, NewLakeFile } from '../../core/ports/lake-store.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { siblingModule } from '../../lib/sibling-module.ts';
+import { siblingModule } from '../../lib/threads/thread.ts';
 import { ThreadClient } from '../../lib/threads/thread-client.ts';
 import { LAKE_SCHEMA_VERSION, lakePath, newFileId } from './lake-layout.ts';
 import type { DroppedRows, MergedFile } from './merge-files.ts';

@@ -1,5 +1,4 @@
-import { answerCalls, handOver } from '../../lib/threads/answer-calls.ts';
-import { lowerThreadPriority } from '../../lib/threads/thread-priority.ts';
+import { answerCalls, handOver, lowerThreadPriority } from '../../lib/threads/answer-calls.ts';
 import type { EncoderMethods } from './lake-files.ts';
 import { mergeFiles, pagesInFiles } from './merge-files.ts';
 import { createRowBatch, type EncodedFile, type RowBatch } from './page-rows.ts';

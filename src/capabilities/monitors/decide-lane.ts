@@ -1,7 +1,7 @@
 import type { ChangeRules, PageState } from '../../core/model/monitor.ts';
 import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
-import { siblingModule } from '../../lib/sibling-module.ts';
+import { siblingModule } from '../../lib/threads/thread.ts';
 import { createThreadLane, type ThreadLane, type ThreadLaneOptions } from '../compare/thread-lane.ts';
 import type { Decision, Observation } from './decide-change.ts';
 

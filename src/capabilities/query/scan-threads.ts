@@ -1,5 +1,5 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { siblingModule } from '../../lib/sibling-module.ts';
+import { siblingModule } from '../../lib/threads/thread.ts';
 import { ThreadClient, type ThreadEnd } from '../../lib/threads/thread-client.ts';
 import type { ScanAnswer, ScanBatch, ScanMethods } from './scan-thread.ts';
 

@@ -11,8 +11,7 @@ import {
   type StoredEvent,
 } from '../../core/ports/event-store.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { createNotifier, type Notifier } from '../../lib/notifier.ts';
-import { waitAtMost } from '../../lib/time-limit.ts';
+import { createNotifier, type Notifier, waitAtMost } from '../../lib/waits.ts';
 
 /** Follows the events of the jobs that have its option, in each process that has the duty; one of them at a time reads. */
 export interface EventReader {

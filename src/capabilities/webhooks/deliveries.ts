@@ -1,7 +1,6 @@
 import type { WebhookId } from '../../core/model/ids.ts';
 import type { Bus } from '../../core/ports/bus.ts';
-import { createNotifier, type Notifier } from '../../lib/notifier.ts';
-import { waitAtMost } from '../../lib/time-limit.ts';
+import { createNotifier, type Notifier, waitAtMost } from '../../lib/waits.ts';
 import { type DeliveryWorkerDeps, LEASE_MS, workLane } from './delivery-worker.ts';
 import { readOutbox } from './outbox-reader.ts';
 

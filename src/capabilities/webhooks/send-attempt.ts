@@ -10,7 +10,7 @@ import { activeTraceparent } from '../../core/tracing/tracing.ts';
 import { parseRetryAfter } from '../../crawl/politeness/retry-after.ts';
 import type { Engine, FetchResponse } from '../../fetch/engine.ts';
 import { defined } from '../../lib/defined.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 import { type Deliverers, poster } from './deliverer.ts';
 import { CONFIRM_EVENT, confirmLink } from './mail-addresses.ts';
 import type { Mailer } from './mailer.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { envExample } from '../../core/config/env-example.ts';
 import { FOLDER_FILES, trustFolder } from '../../core/config/folder-trust.ts';
+import { envExample } from '../../core/config/setting-list.ts';
 import { DEFAULTS_FILE } from '../flags/option-defaults.ts';
 import { helpBelow } from '../output/help.ts';
 import { cannotWrite } from '../output/screen.ts';

@@ -9,7 +9,7 @@ import { makeSignInLink } from '../../capabilities/accounts/sign-ins.ts';
 import { isLoopback } from '../../core/config/field-types.ts';
 import { settingSources } from '../../core/config/load.ts';
 import { LEAST_OPEN_FILES, openFileLimit, RAISE_OPEN_FILES } from '../../core/config/open-files.ts';
-import { readPlans } from '../../core/config/plans.ts';
+import { readPlans } from '../../core/config/plans-and-prices.ts';
 import { settingsSecretsOf } from '../../core/config/secrets.ts';
 import type { SettingSource } from '../../core/config/setting-list.ts';
 import { drainNoticeOf, ROLES, type Role, type Settings } from '../../core/config/settings.ts';

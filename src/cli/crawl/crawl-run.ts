@@ -11,7 +11,7 @@ import type { LedgerEntry } from '../../core/model/task.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { expectsLogin, LOGIN_WALLS } from '../../crawl/host/process/login-walls.ts';
 import { describeCount } from '../../lib/human-units.ts';
-import { createNotifier } from '../../lib/notifier.ts';
+import { createNotifier } from '../../lib/waits.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import { folderPlace } from '../folders/data-folder.ts';
 import { openPageFile, type PageFile } from '../output/page-file.ts';

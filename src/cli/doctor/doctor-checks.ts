@@ -1,7 +1,7 @@
 import { type SettingOverrides, type SettingProblem, settingSources } from '../../core/config/load.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 import { readSettings } from '../flags/flags.ts';
 import type { Shell } from '../shell/shell.ts';
 import { type Check, type Finding, failure, failureOf, fine, type Patient } from './finding.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../core/config/open-files.ts';
 import { listenOnce } from '../../core/errors/guarded.ts';
 import { describeBytes } from '../../lib/human-units.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 import { type Check, failure, fine, warning } from './finding.ts';
 
 const LEAST_NODE = 24;

@@ -4,13 +4,13 @@ import { checkMailServer } from '../../capabilities/webhooks/mailer.ts';
 import { readPairs } from '../../core/config/field-types.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { receiverUrl, withoutLogin } from '../../core/tracing/receiver-url.ts';
+import { receiverUrl, withoutLogin } from '../../core/tracing/otlp-exporter.ts';
 import { parseProxyFile, withListedProxies } from '../../crawl/plan/proxies/proxy-file.ts';
 import { ProxyPool } from '../../crawl/plan/proxies/proxy-pool.ts';
 import { loadPolicyFile } from '../../crawl/policy/policy-file.ts';
 import { createTunnelOpener } from '../../fetch/proxy/open-tunnel.ts';
 import { faultOf } from '../../fetch/proxy/proxy-failure.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 import { type Check, failure, fine, NOT_USED, tried, warning } from './finding.ts';
 
 const ANSWER_MS = 8_000;

@@ -3,7 +3,7 @@ import { EXIT } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { FaultKind } from '../../core/observe/metrics/api-metrics.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 
 /** Ctrl-C, the request of a supervisor to stop, and a terminal that was closed. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type IgnoredSettings, isFromAnyFolder } from './dot-env.ts';
 import { readFolderFile, revokeTrust, trustedFiles, trustFolder, trustPath } from './folder-trust.ts';
 import { type LoadOptions, loadSettings } from './load.ts';
+import { type IgnoredSettings, isFromAnyFolder } from './setting-sources.ts';
 import { environmentName, settingNames, settingsSchema } from './settings.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -2,14 +2,13 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { type IgnoredSettings, readDotEnv } from './dot-env.ts';
 import { whyDistrusted } from './folder-trust.ts';
 import { nearestName } from './nearest-name.ts';
-import { otelSettings } from './otel-variables.ts';
 import { parsePlainly } from './plain-problems.ts';
 import { pluginPaths } from './plugin-part.ts';
 import { settingConflicts } from './setting-conflicts.ts';
 import type { SettingSource } from './setting-list.ts';
+import { type IgnoredSettings, otelSettings, readDotEnv } from './setting-sources.ts';
 import { environmentName, type Settings, settingNames, settingsSchema } from './settings.ts';
 
 type SettingName = keyof Settings;

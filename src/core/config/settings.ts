@@ -11,8 +11,7 @@ import {
   tracingSettings,
 } from './part-settings.ts';
 import { redisUrlProblem } from './place-urls.ts';
-import { readPlans } from './plans.ts';
-import { readPrices } from './prices.ts';
+import { readPlans, readPrices } from './plans-and-prices.ts';
 
 export const ROLES = ['all', 'api', 'http-worker', 'browser-worker', 'stealth-worker', 'scheduler'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,4 +1,4 @@
-import type { Prices } from '../config/prices.ts';
+import type { Prices } from '../config/plans-and-prices.ts';
 import { ERRORS, type ErrorSpec } from '../errors/registry.ts';
 import type { Attempt, EngineName, OwnEngineName } from './attempt.ts';
 import { traitsOf } from './engine-traits.ts';

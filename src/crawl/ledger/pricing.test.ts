@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ATTEMPT, DONE, FAILED } from '../../../test/contract/store/fixtures.ts';
-import { readPrices } from '../../core/config/prices.ts';
+import { readPrices } from '../../core/config/plans-and-prices.ts';
 import type { Attempt } from '../../core/model/attempt.ts';
 import { dearestPrice, MOST_CREDITS, priceOf, priceTable } from '../../core/model/credits.ts';
 import { PROXY_TIERS } from '../../core/model/proxy.ts';

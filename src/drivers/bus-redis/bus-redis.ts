@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { listen } from '../../core/errors/guarded.ts';
 import type { Bus, Messages, Topic } from '../../core/ports/bus.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
 import { createOutbox, readBatch } from './bus-message.ts';

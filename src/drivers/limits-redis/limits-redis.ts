@@ -1,5 +1,5 @@
 import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../core/ports/limits.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
 import { redisScript, refuseWrongTypes } from '../redis-link/redis-script.ts';

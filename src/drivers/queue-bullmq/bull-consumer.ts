@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Job, WaitingError, Worker } from 'bullmq';
 import { listen } from '../../core/errors/guarded.ts';
 import type { Consumer } from '../../core/ports/queue.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { closeClient, type RedisLink } from '../redis-link/redis-link.ts';
 

@@ -3,7 +3,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { parseRedisUrl, type RedisPlace, redisAddress } from '../../core/config/place-urls.ts';
 import { listen, listenOnce } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 import { type HeartbeatTimes, keepHeartbeat } from './heartbeat.ts';
 import { connectionOptions, keyPrefix } from './primary-connector.ts';
 import { asQueueError } from './redis-error.ts';

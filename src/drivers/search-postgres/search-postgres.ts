@@ -3,9 +3,14 @@ import pg from 'pg';
 import { isPooledUrl } from '../../core/config/place-urls.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
-import type { SearchQuery, SearchTerm } from '../../core/model/search-query.ts';
 import { type SearchDocument, searchDocumentOf } from '../../core/model/search-words.ts';
-import { type IndexablePage, MOST_RANKED, type SearchIndex } from '../../core/ports/search-store.ts';
+import {
+  type IndexablePage,
+  MOST_RANKED,
+  type SearchIndex,
+  type SearchQuery,
+  type SearchTerm,
+} from '../../core/ports/search-store.ts';
 import { createReadReplica } from '../store-rows/read-replica.ts';
 import { searchKeyOf } from '../store-rows/search-rows.ts';
 

@@ -5,8 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import { packRecord } from '../../core/model/page-record.ts';
-import { parseSearch } from '../../core/model/search-query.ts';
-import type { IndexablePage, SearchIndex } from '../../core/ports/search-store.ts';
+import { type IndexablePage, parseSearch, type SearchIndex } from '../../core/ports/search-store.ts';
 import { openSqliteSearch } from './search-sqlite.ts';
 
 const PAGE_BYTES = 4_096;

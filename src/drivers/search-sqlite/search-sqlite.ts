@@ -4,9 +4,14 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { makePrivateFile } from '../../core/config/private-files.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
-import type { SearchQuery, SearchTerm } from '../../core/model/search-query.ts';
 import { searchDocumentOf } from '../../core/model/search-words.ts';
-import { type IndexablePage, MOST_RANKED, type SearchIndex } from '../../core/ports/search-store.ts';
+import {
+  type IndexablePage,
+  MOST_RANKED,
+  type SearchIndex,
+  type SearchQuery,
+  type SearchTerm,
+} from '../../core/ports/search-store.ts';
 import { fileAt, type OpenFile, openDerivedFile } from '../derived-file/derived-file.ts';
 import { searchKeyOf } from '../store-rows/search-rows.ts';
 

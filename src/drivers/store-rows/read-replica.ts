@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { within } from '../../lib/time-limit.ts';
+import { within } from '../../lib/waits.ts';
 import type { Row } from './rows.ts';
 
 type Ask = (sql: string, values?: readonly unknown[]) => Promise<Row[]>;

@@ -1,7 +1,7 @@
 import type { LedgerViewStore } from '../../core/ports/ledger-view-store.ts';
 import type { QueryStore } from '../../core/ports/query-store.ts';
 import type { Store } from '../../core/ports/store.ts';
-import type { ThreadCall } from '../../lib/threads/thread-messages.ts';
+import type { ThreadCall } from '../../lib/threads/thread.ts';
 import type { ColdStore } from '../store-sql/cold-store.ts';
 
 /** Methods that the thread of the store answers; queries have one of their own. */

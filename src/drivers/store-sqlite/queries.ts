@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { LedgerViewStore } from '../../core/ports/ledger-view-store.ts';
 import type { QueryStore } from '../../core/ports/query-store.ts';
-import { siblingModule } from '../../lib/sibling-module.ts';
+import { siblingModule } from '../../lib/threads/thread.ts';
 import { ThreadClient, type ThreadEnd } from '../../lib/threads/thread-client.ts';
 import { createLedgerViewStore } from '../store-rows/ledger-view.ts';
 import { SQLITE_LEDGER_DIALECT } from './query-dialect.ts';

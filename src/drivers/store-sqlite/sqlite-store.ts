@@ -1,9 +1,8 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { siblingModule } from '../../lib/sibling-module.ts';
 import { createSteadyClock } from '../../lib/steady-clock.ts';
+import { errorOfFailure, siblingModule, type ThreadFailure } from '../../lib/threads/thread.ts';
 import { type CallOptions, ThreadClient, type ThreadEnd } from '../../lib/threads/thread-client.ts';
-import { errorOfFailure, type ThreadFailure } from '../../lib/threads/thread-messages.ts';
 import { coldMethods, coldStore } from '../store-sql/cold-store.ts';
 import { type Call, type HotMethod, JSON_METHODS, type ThreadMethod, type ThreadPlace } from './messages.ts';
 import { createSqliteQueryStore } from './queries.ts';

@@ -6,7 +6,7 @@ import { DEFAULT_ACCOUNT, type HostId, type HostKey } from '../../core/model/ids
 import type { Store } from '../../core/ports/store.ts';
 import { releaseBytes } from '../../lib/own-memory.ts';
 import { notify } from '../../lib/threads/answer-calls.ts';
-import { failureOf, type ThreadAnswer, type ThreadFailure } from '../../lib/threads/thread-messages.ts';
+import { failureOf, type ThreadAnswer, type ThreadFailure } from '../../lib/threads/thread.ts';
 import { type ColdStore, coldMethods, coldStore } from '../store-sql/cold-store.ts';
 import { isReading } from '../store-sql/methods.ts';
 import { createSqliteAuditStore } from './audit.ts';

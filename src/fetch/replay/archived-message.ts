@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ByteSource } from '../../lib/warc/byte-source.ts';
-import { firstValue, type HttpHead, headLength, parseHead } from '../../lib/warc/http-head.ts';
 import { readBlock } from '../../lib/warc/read-records.ts';
+import { firstValue, type HttpHead, headLength, parseHead } from '../../lib/warc/warc-record.ts';
 import { abortError } from '../deadline.ts';
 import type { FetchRequest, ResponseHeaders } from '../engine.ts';
 import { type Body, type BodySink, EMPTY_BODY, PlainSink } from '../http/body-buffer.ts';

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type ByteSource, partOf } from '../../lib/warc/byte-source.ts';
-import { firstValue, headLength, parseHead, statusOf } from '../../lib/warc/http-head.ts';
 import type { OpenArchive } from '../../lib/warc/open-archive.ts';
 import { type ScannedRecord, scanRecords } from '../../lib/warc/read-records.ts';
+import { firstValue, headLength, parseHead, statusOf } from '../../lib/warc/warc-record.ts';
 
 /** A record of the archive that a request can be answered with, or that helps to. */
 export interface Capture {

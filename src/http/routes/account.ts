@@ -8,7 +8,7 @@ import {
   usedBy,
   usedSchema,
 } from '../../capabilities/views/account-view.ts';
-import { limitFields } from '../../core/config/plans.ts';
+import { limitFields } from '../../core/config/plans-and-prices.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';

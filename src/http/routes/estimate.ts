@@ -4,7 +4,7 @@ import type { JobDraft } from '../../capabilities/jobs/accept/job-draft.ts';
 import { draftOf } from '../../capabilities/jobs/accept/job-draft.ts';
 import { lastCrawl } from '../../capabilities/jobs/results/job-list.ts';
 import { scheduledJobSchema } from '../../capabilities/schedules/schedule-request.ts';
-import { readPrices } from '../../core/config/prices.ts';
+import { readPrices } from '../../core/config/plans-and-prices.ts';
 import { creditsOf, priceTable } from '../../core/model/credits.ts';
 import type { AccountId, HostKey } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { allows, requireReadable } from '../../capabilities/accounts/scopes.ts';
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
-import { SEARCH_LIMITS } from '../../core/model/search-query.ts';
+import { SEARCH_LIMITS } from '../../core/ports/search-store.ts';
 import { hostOf } from '../../crawl/frontier/canonical.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';

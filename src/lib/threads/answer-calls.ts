@@ -1,3 +1,5 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { listen } from '../../core/errors/guarded.ts';
 import {
@@ -7,7 +9,7 @@ import {
   type ThreadAnswer,
   type ThreadMethods,
   type ThreadNotice,
-} from './thread-messages.ts';
+} from './thread.ts';
 
 type Answers<Methods extends ThreadMethods<Methods>> = {
   readonly [Name in keyof Methods]: (
@@ -61,4 +63,16 @@ export function notify<Notice>(notice: Notice): void {
 function ownPort(): MessagePort {
   if (parentPort === null) throw new Error('This module is the entry of a thread, and has no parent here.');
   return parentPort;
+}
+
+const LOW_PRIORITY = 10;
+
+/** Gives the thread that calls this a low priority, where the system knows priorities of threads: its work can wait. */
+export function lowerThreadPriority(): void {
+  try {
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+    if (Number.isInteger(thread)) setPriority(thread, LOW_PRIORITY);
+  } catch {
+    // Only Linux tells a thread its number; elsewhere the thread is as urgent as the rest.
+  }
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { siblingModule } from '../sibling-module.ts';
 import type { FixtureMethods } from './answering-thread.fixture.ts';
+import { siblingModule } from './thread.ts';
 import { ThreadClient, type ThreadClientOptions, type ThreadEnd } from './thread-client.ts';
 
 class Ended extends Error {

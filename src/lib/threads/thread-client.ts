@@ -1,13 +1,16 @@
 import type { Worker } from 'node:worker_threads';
 import { guarded } from '../../core/errors/guarded.ts';
-import { isOutOfMemory, startThread, type ThreadMemory, type ThreadOptions } from './thread.ts';
 import {
   errorOfFailure,
+  isOutOfMemory,
   type MethodCall,
   PING,
+  startThread,
   type ThreadAnswer,
+  type ThreadMemory,
   type ThreadMethods,
-} from './thread-messages.ts';
+  type ThreadOptions,
+} from './thread.ts';
 
 /** Why a thread has ended, and with it the calls that it had. */
 export interface ThreadEnd {

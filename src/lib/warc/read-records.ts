@@ -1,6 +1,6 @@
 import { type ByteSource, badArchive, readingAhead } from './byte-source.ts';
-import { firstValue, type HttpHead, headLength, parseHead } from './http-head.ts';
 import { inflateMember, isGzip, Truncated } from './inflate-member.ts';
+import { firstValue, type HttpHead, headLength, parseHead } from './warc-record.ts';
 
 /** A record as a scan of its file finds it. */
 export interface ScannedRecord {

@@ -51,7 +51,7 @@ const NO_SELF_FENCING: readonly Replacement[] = [
 /** Leases are decided by the clocks of the machines: each process tells the store its own time, and counts by it. */
 const OLD_LEASE_CLOCK: readonly Replacement[] = [
   {
-    file: 'src/wiring/open-store.ts',
+    file: 'src/wiring/storage.ts',
     from: 'poolSize: databasePool,\n          onError,',
     to: "poolSize: databasePool,\n          onError, now: () => Date.now() + Number(Reflect.get(globalThis, 'storeAheadMs') ?? 0),",
   },

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import { smallWindow } from '../../../lib/warc/small-window.ts';
+import { smallWindow } from '../../../lib/warc/gzip-member.ts';
 
 /** A file of an archive. Its name has slashes between folders; what it holds is taken when its turn comes. */
 export interface ZipEntry {

@@ -1,4 +1,4 @@
-import { readPrices } from '../../../core/config/prices.ts';
+import { readPrices } from '../../../core/config/plans-and-prices.ts';
 import type { Settings } from '../../../core/config/settings.ts';
 import type { EngineName } from '../../../core/model/attempt.ts';
 import { dearestPrice, type PriceTable, priceTable } from '../../../core/model/credits.ts';

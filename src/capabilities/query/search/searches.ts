@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobId } from '../../../core/model/ids.ts';
-import { parseSearch, SearchProblem, type SearchQuery } from '../../../core/model/search-query.ts';
 import type { QueryScope } from '../../../core/ports/query-store.ts';
 import {
   type FoundPage,
   type IndexHit,
   MOST_RANKED,
+  parseSearch,
   type Search,
+  SearchProblem,
+  type SearchQuery,
   type SearchStore,
 } from '../../../core/ports/search-store.ts';
 import { invalidRequest } from '../../jobs/request/invalid-request.ts';

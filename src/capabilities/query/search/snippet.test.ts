@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSearch, SearchProblem } from '../../../core/model/search-query.ts';
 import { foldWord, wordsOf } from '../../../core/model/search-words.ts';
+import { parseSearch, SearchProblem } from '../../../core/ports/search-store.ts';
 import { markedText, snippetOf } from './snippet.ts';
 
 const marked = ({ text, marks }: { text: string; marks: readonly (readonly [number, number])[] }) =>

@@ -1,5 +1,5 @@
-import { markedTerms, type SearchQuery, type SearchTerm } from '../../../core/model/search-query.ts';
 import { type SearchWord, wordsOf } from '../../../core/model/search-words.ts';
+import { markedTerms, type SearchQuery, type SearchTerm } from '../../../core/ports/search-store.ts';
 
 /** Text of a page, never markup: `marks` are what was found in it, as pairs of start and end in UTF-16 units. */
 export interface MarkedText {

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { guarded, listen, listenOnce } from '../../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
-import { siblingModule } from '../../../lib/sibling-module.ts';
+import { siblingModule } from '../../../lib/threads/thread.ts';
 import type { SqlErrorKind, SqlLine, SqlTask } from './sql-child.ts';
 
 /** What one process may take. */

@@ -1,4 +1,4 @@
-import { siblingModule } from '../../../lib/sibling-module.ts';
+import { siblingModule } from '../../../lib/threads/thread.ts';
 import { ThreadClient, type ThreadEnd } from '../../../lib/threads/thread-client.ts';
 import { escapeMarkdown } from '../../content/render/markdown-inline.ts';
 import { cut } from '../../html/page-text.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { siblingModule } from './sibling-module.ts';
+import { siblingModule } from './thread.ts';
 
 it('names the module as it lies on disk: sources beside sources, compiled files beside compiled ones', () => {
   expect(siblingModule('./thread.ts', 'file:///a/b.ts').href).toBe('file:///a/thread.ts');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { LOCK_FILE, lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
-import { removeAbandonedFolders } from './abandoned-folders.ts';
+import { removeAbandonedFolders } from './storage.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parseProxyFile } from '../crawl/plan/proxies/proxy-file.ts';
 import { ProxyPool } from '../crawl/plan/proxies/proxy-pool.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
-import { shareProxyFigures } from './open-proxies.ts';
+import { shareProcesses, shareProxyFigures } from './other-processes.ts';
 
 const FILE = `providers:
   - { kind: list, name: mine, tier: datacenter, proxies: ["http://p.example:8080"] }
@@ -56,4 +56,16 @@ test('a process without proxies answers for those of the others, until they are 
   for (const each of workers) each.tell();
   await Promise.resolve();
   expect(api.figures()?.tiers).toMatchObject([{ successes: 4 }]);
+});
+
+test('a process knows the processes that were heard of lately, itself first', async () => {
+  const bus = createBusLocal({ onListenerError: (error) => expect.unreachable(String(error)) });
+  let time = 1_000;
+  const sharing = shareProcesses({ bus, process: 'a:1', role: 'api', now: () => time });
+  bus.publish('process.alive', { process: 'b:2', role: 'http-worker', version: '1.0.0', startedAt: 0 });
+  await expect.poll(() => sharing.processes().map((each) => each.process)).toEqual(['a:1', 'b:2']);
+  time += 40_000;
+  expect(sharing.processes().map((each) => each.process)).toEqual(['a:1']);
+  sharing.close();
+  await bus.close();
 });
