@@ -243,7 +243,7 @@ function headersWithout(headers: ResponseHeaders, forms: Forms): ResponseHeaders
   );
 }
 
-/** The same bytes when they hold no form. */
+/** Returns the given bytes when they hold no form. */
 function bytesWithout<T extends Uint8Array>(bytes: T, forms: Forms): T | Uint8Array<ArrayBuffer> {
   let rest: T | Uint8Array<ArrayBuffer> = bytes;
   for (const form of forms) rest = replaced(rest, Buffer.from(form));

@@ -1,4 +1,4 @@
-/** The same object type, with keys that may be undefined made optional. */
+/** An object type with the keys that may be undefined made optional. */
 type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
   [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
 };

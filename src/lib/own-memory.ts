@@ -4,7 +4,7 @@ const LEAST_SHARED_CHARS = 13;
 const scratch = Buffer.allocUnsafeSlow(3 * 8_192);
 
 /**
- * The same string in memory of its own. V8 cuts a string out of a text by pointing into it, so that one link which is
+ * A string in memory of its own. V8 cuts a string out of a text by pointing into it, so that one link which is
  * kept keeps the text of its whole page. What is kept longer than the text it may be a part of goes through here.
  */
 export function ownString<Text extends string>(text: Text): Text;

@@ -45,7 +45,7 @@ export function createSteadyClock(clocks: MachineClocks = MACHINE_CLOCKS): Stead
   const listeners = new Set<() => void>();
   /** Offset of the wall clock from the monotonic clock, as long as neither jumps. */
   let wallAheadMs = clocks.wallMs() - clocks.monotonicMs();
-  /** The same for this clock, which follows suspensions only. */
+  /** How far this clock is ahead, which follows suspensions only. */
   let nowAheadMs = wallAheadMs;
   let cautionMs = 0;
   let bootAheadMs = clocks.sinceBootMs() - clocks.monotonicMs();

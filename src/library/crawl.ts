@@ -61,7 +61,7 @@ export interface Crawl<Extracted> extends AsyncIterable<CrawledPage<Extracted>> 
 /** What a crawl works with while it runs. */
 export interface CrawlPlace {
   readonly platform: OpenPlatform;
-  /** Null: the folder is temporary, so nothing is kept for later. */
+  /** Null when the folder is temporary, so that nothing is kept for later. */
   readonly dataDir: string | null;
   /** Aborted when the platform closes. */
   readonly closing: AbortSignal;

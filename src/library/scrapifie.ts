@@ -100,7 +100,7 @@ export async function openScrapifie(options: ScrapifieOptions = {}): Promise<Scr
   return (await openWithPlace(options)).scrapifie;
 }
 
-/** The same, with the place for a crawl outside of it. */
+/** Opens Scrapifie with the place for a crawl outside of it. */
 export async function openWithPlace(
   options: ScrapifieOptions,
 ): Promise<{ readonly scrapifie: Scrapifie; readonly place: CrawlPlace }> {

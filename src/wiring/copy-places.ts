@@ -107,7 +107,7 @@ function openBodies({ s3Url, dataDir }: CopyPlace): Promise<Blobs> {
 /** A vault key that the operator has put there first is welcome. */
 function requireEmptyFolder(dataDir: string, isResumed: boolean): void {
   const own = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, KEY_FILE, `${MARKER}.partial`]);
-  // With a database the last attempt was complete, and killed before its marker was removed: the caller compares it.
+  // An attempt that left a database was complete, and killed before its marker was removed: the caller compares it.
   const isLeft = (name: string) =>
     name === 'blobs' ||
     name === MARKER ||

@@ -40,7 +40,7 @@ export function countFailures<T extends object>(
   return Object.fromEntries(counted) as T;
 }
 
-/** Null: it is no failure of the part. What handlers of calls reject with is not the queue's. */
+/** Null when it is no failure of the part. What handlers of calls reject with is not the queue's. */
 function failureCode(part: CountedPart, error: unknown): string | null {
   if (!isScrapifieError(error)) return part === 'queue' ? null : 'INTERNAL';
   return FAILURES[part].has(error.code) ? error.code : null;

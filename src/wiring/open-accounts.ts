@@ -16,7 +16,7 @@ import type { Store } from '../core/ports/store.ts';
 export interface Accounts {
   readonly sessions: Sessions;
   readonly credentials: Credentials;
-  /** Null: the operator allows secrets in the open. */
+  /** Null when the operator allows secrets in the open. */
   readonly vault: Vault | null;
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ import { openExportFiles } from './open-exports.ts';
 import { openStorage } from './storage.ts';
 
 export interface CommandApiOptions {
-  /** With the place that the command works in. */
+  /** The settings name the place that the command works in. */
   readonly settings: Settings;
   /** Whose things the command works on; left out: those of the operator's account. */
   readonly account: string | undefined;

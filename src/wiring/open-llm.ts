@@ -10,7 +10,7 @@ import { openExtractor } from './open-extractor.ts';
 type LlmSettings = Pick<Settings, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmMaxInputTokens'> &
   Partial<Pick<Settings, 'replay'>>;
 
-/** Null: no language model is set up. Throws INVALID_SETTINGS. */
+/** Null when no language model is set up. Throws INVALID_SETTINGS. */
 export function openLlm(settings: LlmSettings): Llm | null {
   const { llmUrl, llmKey, llmModel, llmMaxInputTokens, replay } = settings;
   // A replay asks no service.

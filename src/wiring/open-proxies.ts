@@ -7,7 +7,7 @@ import { ProxyPool } from '../crawl/plan/proxies/proxy-pool.ts';
 import { createProxyHealth } from '../fetch/proxy/proxy-health.ts';
 
 interface OpenProxies {
-  /** Null: none are set up. */
+  /** Null when no proxies are set up. */
   readonly pool: ProxyPool | null;
   /** Tiers of the proxies, from the cheapest to the dearest. */
   readonly tiers: readonly ProxyTier[];

@@ -6,7 +6,7 @@ import { type BlobsPlace, openBlobs } from './open-blobs.ts';
 
 /** The entry of a thread that reads pages: it opens a blob store of its own. */
 export interface PageThreadData {
-  /** Null: pages are only read, and nothing of them is kept. */
+  /** Null when pages are only read, and nothing of them is kept. */
   readonly blobs: BlobsPlace | null;
   /** The plug-ins, as the setting names them. */
   readonly plugins: string;

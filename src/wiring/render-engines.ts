@@ -44,7 +44,7 @@ export interface RenderEnginesOptions {
     Partial<Pick<Settings, 'contact' | 'remoteBrowserUrl'>> &
       Pick<Settings, 'allowPrivate' | 'browserIsolation' | 'maxRenderBytes'>
   >;
-  /** Null: no solver is set up. */
+  /** Null when no solver is set up. */
   readonly solver: CaptchaSolver | null;
   readonly executablePath: string | null;
   readonly limits: Partial<RenderLimits> & Pick<BrowserRuntimeOptions, 'pagesPerBrowser' | 'minBrowsers'>;

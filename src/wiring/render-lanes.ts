@@ -60,7 +60,7 @@ export interface RenderLanes {
 }
 
 const ENTRY = fileURLToPath(siblingModule('./render-child.ts', import.meta.url));
-/** With sources or compiled files, and with the packages that they import. */
+/** Holds the sources or compiled files, and the packages that they import. */
 const PROGRAM_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 const ALONE = { maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1, minBrowsers: 0 };
 const ALONE_IDLE_MS = 30_000;
@@ -171,7 +171,7 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
   };
 }
 
-/** Null: no browser is started here. */
+/** When null, no browser is started here. */
 export function confineBrowsers(executablePath: string | null, settings: Settings): Promise<Confinement> {
   return confine({
     isRoot: isRoot(),

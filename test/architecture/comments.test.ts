@@ -35,6 +35,9 @@ describe('comments', () => {
     ['From 1.', 'three words or fewer'],
     ['Of the body, in hex; null until it is ready.', 'begins with "Of"'],
     ['Null without a port of its own.', 'begins with "Null for", "Null where" or "Null without"'],
+    ['The same of a body at hand.', 'begins with "The same", "With" or "Null:"'],
+    ['With its pages and ledger.', 'begins with "The same", "With" or "Null:"'],
+    ['Null: every job of the account.', 'begins with "The same", "With" or "Null:"'],
     ['It was told, or was what the page had.', 'begins with a pronoun'],
     ["One's own words come back too.", 'begins with a pronoun'],
     ['One that is false asks for the bytes.', 'begins with a pronoun'],
@@ -52,16 +55,22 @@ describe('comments', () => {
     'One of the workers takes the call.',
     'Null when the job is gone.',
     'Hash of the body, in hex.',
+    'Without a session the page is public.',
   ])('like "%s" are not', (text) => expect(named(text)).toEqual([]));
 
   it('are found in the sources', () => {
     expect(files.flatMap(({ comments }) => comments).length).toBeGreaterThan(5_000);
   });
 
-  it.each(COMMENT_PATTERNS)('of the kind "$name" are nowhere: they lack $lacks', ({ matches }) => {
-    const found = files.flatMap(({ path, comments }) =>
-      comments.filter(matches).map(({ line, text }) => `${path}:${line}: ${text.slice(0, 100)}`),
-    );
-    expect(found).toEqual([]);
-  });
+  it.each(COMMENT_PATTERNS)(
+    'of the kind "$name" are nowhere: they lack $lacks',
+    ({ matches, within = '' }) => {
+      const found = files
+        .filter(({ path }) => path.startsWith(within))
+        .flatMap(({ path, comments }) =>
+          comments.filter(matches).map(({ line, text }) => `${path}:${line}: ${text.slice(0, 100)}`),
+        );
+      expect(found).toEqual([]);
+    },
+  );
 });

@@ -49,6 +49,8 @@ export interface CommentPattern {
   readonly name: string;
   /** What the comment lacks, for the message of the test. */
   readonly lacks: string;
+  /** The folder whose comments are held to it; left out: all folders. */
+  readonly within?: string;
   matches(comment: Comment): boolean;
 }
 
@@ -71,6 +73,13 @@ export const COMMENT_PATTERNS: readonly CommentPattern[] = [
     name: 'begins with "Null for", "Null where" or "Null without"',
     lacks: 'what the value is otherwise, or the verb: "Returns null when no task is due"',
     matches: ({ text }) => /^Null (?:for|where|without)\b/.test(text),
+  },
+  {
+    name: 'begins with "The same", "With" or "Null:"',
+    lacks:
+      'the noun that the rest is about: "The text of a body", not "The same of a body"; "Null when", not "Null:"',
+    within: 'src/',
+    matches: ({ text }) => /^(?:The same\b|With\b|Null:)/.test(text),
   },
   {
     name: 'points at another comment',

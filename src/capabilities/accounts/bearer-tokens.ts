@@ -215,7 +215,7 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens |
   };
 }
 
-/** With the first token: most installations have no issuer. */
+/** Loads the library with the first token: most installations have no issuer. */
 const loadJose = () => import('jose');
 type Jose = Awaited<ReturnType<typeof loadJose>>;
 

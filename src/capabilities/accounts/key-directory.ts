@@ -12,7 +12,7 @@ export interface KeyDirectory {
    * short while ago still is; of any other the store's error is thrown.
    */
   identify(secret: string): Promise<FoundKey | null>;
-  /** The same by the hash of the secret. */
+  /** Identifies a key by the hash of its secret, as `identify` does by the secret itself. */
   identifyHash(hash: string): Promise<FoundKey | null>;
   /** Whether a key with this secret was seen valid lately, without asking the store. */
   isRemembered(secret: string): boolean;

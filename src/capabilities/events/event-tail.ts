@@ -209,7 +209,7 @@ export class EventTail {
     this.#progress = { version: this.#progress.version + 1, bytes };
   }
 
-  /** The same wait is sent once, however often its end moves. */
+  /** Each wait is sent once, however often its end moves. */
   #tellLog(text: string): void {
     const known = text.replace(CHANGING, '');
     if (known === this.#logText) return;

@@ -17,7 +17,7 @@ import {
 /** What a stream is about. */
 export interface StreamScope {
   readonly accountId: AccountId;
-  /** Null: every job of the account. */
+  /** The job whose events are read; null for every job of the account. */
   readonly jobId: JobId | null;
   readonly types: WantedTypes;
 }

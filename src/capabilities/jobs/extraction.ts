@@ -31,7 +31,7 @@ export interface GivenPage {
   readonly accountId?: AccountId;
   readonly url: string;
   readonly body: Uint8Array;
-  /** Null: to be told from the bytes. */
+  /** Null when the type is to be told from the bytes. */
   readonly contentType: string | null;
 }
 

@@ -68,7 +68,7 @@ export interface Jobs {
   get(id: string, account: AccountId): Promise<Job>;
   /** What the open URLs of a job wait for; empty when they are under way or due. */
   waitingFor(job: Job): Promise<readonly Waiting[]>;
-  /** With a domain: a page may be shorter than its limit although another follows. */
+  /** A page of a domain's jobs may be shorter than its limit although another follows. */
   list(query: JobListQuery): Promise<ListPage<Job>>;
   /** Throws DISK_FULL while what comes of new work could not be kept. All methods that make work begin with it. */
   requireRoom(): void;

@@ -35,7 +35,7 @@ export interface PageChange {
 }
 
 export interface Decision {
-  /** Null: nothing of the URL is remembered any more. */
+  /** Null when nothing of the URL is remembered any more. */
   readonly state: PageState | null;
   readonly change: PageChange | null;
   /** The failure of the page has lasted for long enough, or is over after it was reported. */
@@ -53,7 +53,7 @@ export type IsWorthTelling = (before: readonly string[], after: readonly string[
 
 /** Fewer lines cannot be told to be those of another page. */
 const LEAST_LINES = 4;
-/** With a smaller part of its lines left a page is almost wholly another. */
+/** A page of which a smaller part of the lines is left is almost wholly another. */
 const LEAST_KEPT = 0.35;
 /** A quarter of the lines is gone and next to nothing came in their place: maybe only a part of the page was loaded. */
 const MOST_LOST = 0.25;

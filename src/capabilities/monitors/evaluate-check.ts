@@ -247,7 +247,7 @@ async function comparisonOf(
   }
 }
 
-/** The same bytes as the last time, of a page that there is nothing to find out about. */
+/** The page has the bytes of the last time, and is one that there is nothing to find out about. */
 const isUnchanged = (state: PageState | null, page: Page): boolean =>
   state !== null &&
   page.errorCode === null &&

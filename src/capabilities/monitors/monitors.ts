@@ -85,7 +85,7 @@ export interface Monitors {
   update(id: string, change: MonitorChangeRequest, owner: ScheduleOwner): Promise<MonitorDetail>;
   pause(account: AccountId, id: string): Promise<MonitorDetail>;
   resume(account: AccountId, id: string): Promise<MonitorDetail>;
-  /** With its schedule, pages, changes and webhooks; its jobs stay. */
+  /** Deletes the monitor with its schedule, pages, changes and webhooks; its jobs stay. */
   delete(account: AccountId, id: string): Promise<void>;
   /** Checks now. CONFLICT when a check is under way, and what its job is refused for. */
   runNow(account: AccountId, id: string, runId?: RunId): Promise<ReportedRun>;

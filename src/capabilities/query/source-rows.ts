@@ -91,7 +91,7 @@ function valueIn(data: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** The same text as the stores cut out of a URL: URLs of links are absolute, and `mailto:` has no host. */
+/** Cuts the host out of a URL as the stores do: URLs of links are absolute, and `mailto:` has no host. */
 function hostOf(url: string): string | null {
   const start = url.indexOf('//');
   return start === -1 ? null : (/^[^/?#]*/.exec(url.slice(start + 2))?.[0] ?? null);

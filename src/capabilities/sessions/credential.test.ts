@@ -95,7 +95,7 @@ describe('a credential', () => {
 describe('filling in', () => {
   const type = (text: string): RenderAction => ({ type: 'type', selector: '#x', text });
   const URL_THERE = 'https://shop.example/login';
-  /** With the hosts, so that the frame of the field can be looked at. */
+  /** The hosts are kept, so that the frame of the field can be looked at. */
   const filled = (text: string, isPassword: boolean): RenderAction => ({
     ...type(text),
     ...{ fill: { hosts, allowHttp: undefined, isPassword } },

@@ -48,7 +48,7 @@ export function openOptions(options: JobOptions, vault: Vault | null, job: JobRe
   };
 }
 
-/** The same options under the vault's present key, those that were stored in the open too; null when they are already. */
+/** Seals the options under the vault's present key, those that were stored in the open too; null when they are already. */
 export function resealOptions(options: JobOptions, vault: Vault, job: JobRef): JobOptions | null {
   if (options.sealed === undefined) {
     const sealed = sealOptions(options, vault, job);
@@ -126,7 +126,7 @@ export function openScheduledJob(
   return { ...stored, request: parseRequest(vault.open(bytes, schedulePlace(schedule)), schedule) };
 }
 
-/** The same under the vault's present key, what was stored in the open too; null when it is already. */
+/** Seals the job under the vault's present key, what was stored in the open too; null when it is already. */
 export function resealScheduledJob(
   job: ScheduledJob,
   vault: Vault,

@@ -50,7 +50,7 @@ export interface Sessions {
 
 export interface NamedWish extends SessionWish {
   readonly name: string;
-  /** Null: as long as the settings say. */
+  /** When null, the session is kept as long as the settings say. */
   readonly hours: number | null;
 }
 
@@ -61,7 +61,7 @@ export interface Created {
 
 export interface SessionsDeps {
   readonly store: SessionStore;
-  /** Null: sessions are stored as they are. */
+  /** Null when sessions are stored as they are. */
   readonly vault: Vault | null;
   readonly now: () => number;
   /** How long a session lasts. */

@@ -18,7 +18,7 @@ export interface Vault {
   seal(plain: Uint8Array, place: VaultPlace): Uint8Array;
   /** Throws INVALID_SETTINGS when the vault has not the key, DATABASE_CORRUPT when the bytes do not open. */
   open(sealed: Uint8Array, place: VaultPlace): Uint8Array;
-  /** The same contents under the key that seals; null when they are under it already. Throws as `open` does. */
+  /** Seals the contents again under the present key; null when they are under it already. Throws as `open` does. */
   rewrap(sealed: Uint8Array, place: VaultPlace): Uint8Array | null;
 }
 
@@ -120,7 +120,7 @@ export function openVault({ vaultKey, vaultOldKeys, allowPlainSecrets }: VaultKe
 }
 
 /**
- * The same for places whose key is made by whatever seals first: opening needs no key, and makes none. `makeKeys` is asked
+ * Opens the vault of places whose key is made by whatever seals first: opening needs no key, and makes none. `makeKeys` is asked
  * when there is none and something is to be sealed.
  */
 export function openVaultLater(keys: VaultKeys, makeKeys: () => VaultKeys): Vault | null {

@@ -219,7 +219,7 @@ describe('the history of a page', () => {
     await world.see(page('1'), { url: URL });
     expect((await history(world, `${URL}?b=2&a=1#top`)).seen).toHaveLength(2);
     expect((await history(world)).seen).toHaveLength(1);
-    // The same content at another URL has the same hash, and is another snapshot.
+    // Content that stands at another URL too has the same hash, and is another snapshot.
     const [first] = (await history(world)).snapshots;
     const [other] = (await history(world, `${URL}?a=1&b=2`)).snapshots;
     expect(first?.hash).toBe(other?.hash);

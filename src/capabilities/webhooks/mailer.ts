@@ -9,7 +9,7 @@ export interface Mailer {
 export interface Mail {
   readonly to: string;
   readonly notice: Notice;
-  /** The same in every attempt: a server that has the message already can tell. */
+  /** Equal in every attempt: a server that has the message already can tell. */
   readonly id: string;
 }
 

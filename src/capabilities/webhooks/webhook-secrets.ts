@@ -71,7 +71,7 @@ export function secretProblem(secret: string): string | null {
 }
 
 export interface SignedMessage {
-  /** The same in every attempt. */
+  /** Equal in every attempt to send the message. */
   readonly id: string;
   /** When this attempt is made. */
   readonly at: number;

@@ -55,8 +55,8 @@ export interface Webhooks {
   get(account: AccountId, id: string): Promise<StoredWebhook>;
   list(query: WebhookQuery): Promise<ListPage<StoredWebhook>>;
   /**
-   * With another receiver, by the origin of its URL or by its format, nothing that the former receiver was trusted with
-   * goes along: SECRETS_BOUND unless headers that it has are given anew, and there is a new secret, which is told.
+   * A change to another receiver, by the origin of its URL or by its format, takes nothing along that the former
+   * receiver was trusted with: SECRETS_BOUND unless headers that it has are given anew, and there is a new secret, which is told.
    */
   change(account: AccountId, id: string, patch: WebhookPatch): Promise<ChangedWebhook>;
   /**
@@ -83,7 +83,7 @@ export interface WithSecret {
 
 export interface ChangedWebhook {
   readonly webhook: StoredWebhook;
-  /** Null: it has stayed as it was. */
+  /** Null when it has stayed as it was. */
   readonly secret: string | null;
 }
 

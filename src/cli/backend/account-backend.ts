@@ -117,7 +117,7 @@ interface BackendCredits {
   get(account: string): Promise<CreditsView | null>;
   limit(account: string, plan: z.output<typeof creditPlanSchema>): Promise<CreditsView | null>;
   lift(account: string): Promise<void>;
-  /** The same `key` grants once. */
+  /** A `key` that was used before grants nothing more. */
   grant(account: string, request: GrantRequest, key: string | null): Promise<CreditEntryView>;
   entries(account: string, limit: number): Promise<readonly CreditEntryView[]>;
 }

@@ -54,7 +54,7 @@ export interface BackendJobs {
   cancel(id: string): Promise<JobView>;
   resume(id: string, budgets?: Partial<Budgets>): Promise<JobView>;
   retry(id: string): Promise<JobView>;
-  /** With its pages and ledger. CONFLICT when it has not ended. Returns its id. */
+  /** Deletes the job with its pages and ledger. CONFLICT when it has not ended. Returns its id. */
   delete(id: string): Promise<string>;
   urls(id: string, state?: TaskState): AsyncIterable<LedgerEntry>;
   errors(id: string): AsyncIterable<JobError>;

@@ -52,7 +52,7 @@ export const define: DefineCommand = (command, shell, endWith, run) => {
   });
 };
 
-/** The same terminal in another folder, without the settings of the user, which may name a server or a database. */
+/** This terminal in another folder, without the settings of the user, which may name a server or a database. */
 function inFolder(shell: Shell, cwd: string): Shell {
   const others = Object.entries(shell.environment).filter(([name]) => !name.startsWith('SCRAPIFIE_'));
   return { ...shell, cwd, environment: Object.fromEntries(others) };

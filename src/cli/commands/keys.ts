@@ -39,7 +39,7 @@ function lifetime(text: string): number {
   return ms;
 }
 
-/** With 0 every request of the key would be refused. */
+/** At least 1: a rate of 0 would refuse every request of the key. */
 function requestRate(text: string): number {
   const perMinute = wholeNumber(text);
   if (perMinute >= 1 && perMinute <= MOST_RATE_PER_MINUTE) return perMinute;

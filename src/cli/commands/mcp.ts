@@ -105,7 +105,7 @@ async function serve(shell: Shell, api: ApiCall, options: McpServerOptions): Pro
   }
 }
 
-/** With a platform in this process, in a data folder that no other process uses meanwhile. */
+/** Serves by a platform in this process, in a data folder that no other process uses meanwhile. */
 async function serveAlone(shell: Shell, flags: McpFlags, tools: McpServerOptions['tools']): Promise<void> {
   const place = dataPlaceOf(shell, flags.dataDir);
   const dataDir = flags.dataDir === undefined ? join(place.dataDir, 'mcp') : place.dataDir;

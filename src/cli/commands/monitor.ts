@@ -102,7 +102,7 @@ function intervalOf(every: string | undefined): number | null {
   return ms;
 }
 
-/** The same for the same pages and rules. */
+/** Equal pages and rules give an equal id. */
 function monitorIdOf(key: Buffer): MonitorId {
   const chance = (at: number) => key.readUInt32BE(at) / 0x1_0000_0000;
   return formatJobId({ ms: 0, count: 0 }, chance(0), chance(4)) as string as MonitorId;

@@ -29,7 +29,7 @@ Examples:
 
 /** Jobs that are looked through for one that knows the URL. */
 const MOST_SEARCHED = 1_000;
-/** The same of a server, which is asked about one after the other. */
+/** Jobs of a server that are asked for the URL, one after the other. */
 const MOST_ASKED = 100;
 
 export const define: DefineCommand = (command, shell) => {

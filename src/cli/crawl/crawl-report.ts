@@ -91,7 +91,7 @@ export interface CrawlReport {
   readonly status: Job['status'];
   /** Why it ended before everything was fetched: a budget, or `interrupted`. */
   readonly stopReason: string | null;
-  /** The same as a sentence, with the flag that goes on. Null when the crawl was not stopped by a limit. */
+  /** The reason as a sentence, with the flag that goes on. Null when the crawl was not stopped by a limit. */
   readonly stopMessage: string | null;
   readonly seeds: readonly string[];
   /** The first pages that asked to log in; left out when there are none. */

@@ -34,7 +34,7 @@ interface CrawlRun {
   readonly isQuiet: boolean;
   /** Tells of every page how it came about. */
   readonly isVerbose: boolean;
-  /** Null: the crawl is not recorded. */
+  /** Null when the crawl is not recorded. */
   readonly recording: Recording | null;
 }
 

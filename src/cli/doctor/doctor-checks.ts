@@ -53,7 +53,7 @@ export async function examine(
 /** What is wrong with the settings, and those that can be used although others are wrong. */
 interface CheckedSettings {
   readonly finding: NamedFinding;
-  /** Null: `.env` has wrong ones, and cannot be read without them. `shell` has the environment without wrong ones. */
+  /** Null when `.env` has wrong settings, and cannot be read without them. `shell` has the environment without wrong ones. */
   readonly usable: { readonly shell: Shell; readonly settings: Settings } | null;
 }
 

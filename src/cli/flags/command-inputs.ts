@@ -12,7 +12,7 @@ export const readRoutes = (cwd: string, file: string | undefined): unknown =>
   file === undefined ? undefined : readList(cwd, file, '--routes', 'routes').list;
 
 /**
- * The same of actions. Files of an `upload` may be named by `path`, beside that file, and are read here.
+ * A list of actions from such a file. Files of an `upload` may be named by `path`, beside that file, and are read here.
  */
 export function readActions(cwd: string, file: string | undefined): unknown {
   if (file === undefined) return undefined;

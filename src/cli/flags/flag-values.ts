@@ -105,7 +105,7 @@ export const collect = (text: string, sofar: readonly string[] | undefined): str
   text,
 ];
 
-/** The same for words of a closed list. */
+/** A list of words, each of which must be one of a closed list. */
 export const listOf =
   (words: readonly string[]) =>
   (text: string, sofar: readonly string[] | undefined): string[] => {

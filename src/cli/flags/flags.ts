@@ -151,7 +151,7 @@ export const FLAGS = {
 export const withPlaceFlags = (command: Command): Command =>
   command.addOption(FLAGS.dataDir()).addOption(FLAGS.api()).addOption(FLAGS.apiKey()).addOption(FLAGS.json());
 
-/** The same, for commands about what belongs to an account. */
+/** The options of a place and an account, for commands about what belongs to an account. */
 export const withAccountFlags = (command: Command): Command =>
   withPlaceFlags(command).addOption(
     new Option('--account <id>', 'of another account of the data folder; with --api, the key decides'),

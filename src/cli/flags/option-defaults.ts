@@ -62,7 +62,7 @@ export function applyDefaults(
   throw new ScrapifieError('INVALID_USAGE', `${name} has ${count}:\n${problems.join('\n')}`);
 }
 
-/** Null: there is none, or none that counts, which is told. */
+/** Null when there is none, or none that counts, which is told. */
 function fileOfFolder(shell: Shell): YamlFile | null {
   try {
     const file = readFolderFile(shell.cwd, DEFAULTS_FILE, shell.environment);

@@ -23,7 +23,7 @@ export function readYamlFile(cwd: string, file: string, flag: string): YamlFile 
   return parseYamlFile(path, text, flag);
 }
 
-/** The same for a file that was read already. */
+/** Parses a file that was read already. */
 export function parseYamlFile(path: string, text: string, flag: string): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });

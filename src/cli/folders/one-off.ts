@@ -88,7 +88,7 @@ export async function inTemporaryFolder<T>(
   }
 }
 
-/** The same in a data folder, where what is fetched is kept; no other process may use the folder meanwhile. */
+/** Works in a data folder, where what is fetched is kept; no other process may use the folder meanwhile. */
 export async function inDataFolder<T>(
   shell: Shell,
   overrides: SettingOverrides,

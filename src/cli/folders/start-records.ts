@@ -32,7 +32,7 @@ export async function tellSecret(
   if (where.isTerminal) return { file: null, secret };
   const file = join(where.dataDir, name);
   try {
-    // With other places for everything, nothing else may have made the folder.
+    // When everything has other places, nothing else may have made the folder.
     await mkdir(where.dataDir, { recursive: true, mode: PRIVATE_FOLDER });
     // Written beside it: a file of the same name may have other rights, or be a link.
     const part = `${file}.part`;

@@ -82,7 +82,7 @@ function rowOf(
 export const failureLine = (entry: LedgerEntry, sourceUrl = entry.url): string =>
   `${JSON.stringify(failedPageOf(entry, sourceUrl))}\n`;
 
-/** The same as an object. */
+/** The line of a failed URL as an object. */
 export function failedPageOf(entry: LedgerEntry, sourceUrl = entry.url) {
   const code = entry.errorCode ?? 'INTERNAL';
   const message = failureMessage(code, entry);

@@ -52,7 +52,7 @@ export interface Shell {
   ): Promise<{ readonly port: number; close(drainMs: number): Promise<void> } | null>;
   /** The use cases of the API on a data folder or database, also beside running servers. Makes a folder that is not there. */
   openCommandApi(options: {
-    /** With the place that the command works in. */
+    /** The settings name the place that the command works in. */
     readonly settings: Settings;
     /** Whose things the command works on; left out: those of the operator's account. */
     readonly account: string | undefined;
@@ -173,7 +173,7 @@ export interface OpenStorage {
 }
 
 export interface OpenPlatform extends OpenStorage {
-  /** With the keys of the vault, wherever they come from. */
+  /** The settings have the keys of the vault, wherever they come from. */
   readonly settings: Settings;
   /** What the store lost before this process had it; null when nothing is known. */
   readonly storeDegradation: () => string | null;

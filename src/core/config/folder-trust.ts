@@ -24,7 +24,7 @@ export type Distrust = 'new' | 'changed' | 'of another user' | 'open to all';
 export interface FolderFile {
   readonly path: string;
   readonly text: string;
-  /** Null: the file is trusted, with this very content. */
+  /** Null when the file is trusted, with this very content. */
   readonly distrust: Distrust | null;
 }
 

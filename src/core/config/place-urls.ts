@@ -69,7 +69,7 @@ export interface RedisPlace {
   readonly database: number;
   /** What the sentinels call the primary; empty for the other kinds. */
   readonly primaryName: string;
-  /** Null: without TLS. Files are empty where none is named. */
+  /** Null when the connection has no TLS. Files are empty where none is named. */
   readonly tls: Readonly<Record<(typeof TLS_FILE_PARAMETERS)[number], string>> | null;
 }
 
@@ -174,9 +174,9 @@ export interface S3Place {
   readonly bucket: string;
   /** Before every key: empty, or ends with a slash. */
   readonly prefix: string;
-  /** Null: AWS_REGION, or the region of the shared configuration files, else us-east-1. */
+  /** When null, it is AWS_REGION, or the region of the shared configuration files, else us-east-1. */
   readonly region: string | null;
-  /** Null: the credentials come from the AWS credential chain. */
+  /** When null, the credentials come from the AWS credential chain. */
   readonly keys: S3Keys | null;
   /** The bucket is the first label of the host name and not the first part of the path. */
   readonly isVirtualHost: boolean;

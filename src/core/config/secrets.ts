@@ -41,7 +41,7 @@ export function settingsSecretsOf(settings: Settings): readonly string[] {
 /** The password of a URL of any scheme, as it is written and as it is meant. */
 function passwordsIn(text: string): readonly string[] {
   const url = text.trim();
-  // With several hosts it is no URL for the parser.
+  // A URL with several hosts is none for the parser.
   const beforeHosts = /^[^:]+:\/\/[^:@/?#]*:([^@/?#]*)@/.exec(url)?.[1] ?? '';
   const password = URL.parse(url.replace(/^[^:]+:/, 'http:'))?.password ?? beforeHosts;
   return [password, decoded(password)];

@@ -34,7 +34,7 @@ export function listen(target: object | null | undefined, event: string, listene
   target.on(event, Object.assign(call, { listener }));
 }
 
-/** The same for the first event alone. */
+/** Listens for the first event alone. */
 export function listenOnce(target: object | null | undefined, event: string, listener: Listener): void {
   if (!isEmitter(target)) return;
   const guardedListener = guard(target, listener);
@@ -45,7 +45,7 @@ export function listenOnce(target: object | null | undefined, event: string, lis
   target.on(event, Object.assign(call, { listener }));
 }
 
-/** The same for what is called back in other ways: by a signal, or by a function that takes the listener itself. */
+/** Guards what is called back in other ways: by a signal, or by a function that takes the listener itself. */
 export function guarded<A extends readonly unknown[]>(
   listener: (...args: A) => unknown,
 ): (...args: A) => void {

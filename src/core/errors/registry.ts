@@ -51,7 +51,7 @@ const page = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpe
   meaning,
 });
 
-/** The same of a failure on this side. */
+/** A failure of a page that lies on this side. */
 const own = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpec => ({
   ...page(httpStatus, retry, meaning),
   isOurs: true,

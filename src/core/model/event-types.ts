@@ -69,7 +69,7 @@ export type JobEventType = Extract<EventType, `job.${string}`>;
 
 const SPECS: ReadonlyMap<string, EventSpec> = new Map<string, EventSpec>(Object.entries(EVENTS));
 
-/** Null: no such event. */
+/** Null when there is no such event. */
 export const eventSpec = (type: string): EventSpec | null => SPECS.get(type) ?? null;
 
 export const eventsTo = (reader: 'webhook' | 'stream'): readonly EventName[] =>

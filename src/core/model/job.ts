@@ -61,7 +61,7 @@ export interface PageOptions extends PlainPageOptions {
   readonly proxy: ProxyOptions | null;
   /** The dearest tier of the operator's proxies that may be used. Missing: as policy says. */
   readonly maxProxyTier?: ProxyTier | undefined;
-  /** Null: as honest as possible. */
+  /** When null, the most honest one that is possible. */
   readonly identity: IdentityKind | null;
   /** Extraction beyond formats; null: none. */
   readonly extract: ExtractOptions | null;

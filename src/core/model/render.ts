@@ -182,7 +182,7 @@ export interface BrowserStorage {
 export interface BrowserCookie {
   readonly name: string;
   readonly value: string;
-  /** With a leading dot when subdomains get it too. */
+  /** Begins with a dot when subdomains get the cookie too. */
   readonly domain: string;
   readonly path: string;
   /** Seconds since 1970; -1 for the session. */

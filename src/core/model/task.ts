@@ -106,7 +106,7 @@ export interface LedgerEntry {
 
 /** From this many interruptions on a task runs alone. */
 const ALONE_FROM = 2;
-/** With this many interruptions while it was alone a task ends. */
+/** Interruptions while it was alone, after which a task ends. */
 export const MOST_LONE_INTERRUPTIONS = 2;
 
 export const mustRunAlone = ({ interruptions }: Pick<Task, 'interruptions'>): boolean =>

@@ -190,7 +190,7 @@ export function createLogRing(): LogRing {
 /** A line that was cut is no JSON any more: it is shown as text. */
 function parsed(number: number, text: string): LogLine {
   try {
-    // The same for all lines of this process.
+    // Fields that all lines of this process share are left out.
     const { level, time, msg, service, role, instance, ...fields } = JSON.parse(text) as Record<
       string,
       unknown

@@ -12,7 +12,7 @@ import { createWorkMetrics, type WorkMetrics } from './metrics/work-metrics.ts';
 export interface Metrics extends ApiMetrics, CrawlMetrics, WorkMetrics {
   /** The text that a Prometheus server reads. A source that fails leaves its metric without a value. */
   render(): Promise<string>;
-  /** The same in the format that the Accept header of a request asks for. */
+  /** The figures in the format that the Accept header of a request asks for. */
   scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }>;
   /** Where the gauges look. Called once, when the parts are wired; before that they have no value. */
   observe(sources: MetricSources): void;

@@ -81,7 +81,7 @@ describe('a sentence that is logged', () => {
       ...['cookie:', 'token="', `token='token="`, 'token=\\"', 'token="\\"', 'token:[', 'token="\\\\\\"'],
     ]) {
       const long = part.repeat(400_000 / part.length);
-      // With anything quadratic this would take minutes and meet the time limit of the test.
+      // Anything quadratic would take minutes and meet the time limit of the test.
       expect(redactText(`${long}@`).length).toBeGreaterThan(0);
     }
   });

@@ -52,7 +52,7 @@ export interface EventQuery {
   /** Left out: of all accounts. */
   readonly accountId?: AccountId | undefined;
   readonly jobId?: JobId | undefined;
-  /** Null: from the oldest event that is kept. Throws VALIDATION_FAILED when the text is no cursor. */
+  /** When null, events are listed from the oldest that is kept. Throws VALIDATION_FAILED when the text is no cursor. */
   readonly after: EventCursor | null;
   readonly limit: number;
 }

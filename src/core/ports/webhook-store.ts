@@ -19,7 +19,7 @@ export interface WebhookStore {
   listWebhooks(query: WebhookQuery): Promise<ListPage<StoredWebhook>>;
   /** Replaces what may change of the webhook with this id and version; false when another writer was first or it is gone. */
   updateWebhook(account: AccountId, change: WebhookChange): Promise<boolean>;
-  /** With all its deliveries. False when there is none. */
+  /** Deletes the webhook with all its deliveries. False when there is none. */
   deleteWebhook(account: AccountId, id: WebhookId): Promise<boolean>;
   /** The enabled webhooks of these accounts and of these monitors, and those of these jobs, disabled ones too. */
   webhooksFor(
@@ -142,7 +142,7 @@ export interface WebhookQuery {
 
 /** What happened, small: what belongs to it in full is read when it is sent. */
 export interface DeliveryEvent {
-  /** The same for every webhook and every attempt. */
+  /** Equal for every webhook and every attempt. */
   readonly id: string;
   readonly type: string;
   readonly at: number;

@@ -62,7 +62,7 @@ export function activeSpanIds(): SpanIds | null {
   return { traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
 }
 
-/** The same of a span that is sent to the receiver; null for all others, which no one could look up. */
+/** The ids of the active span when it is sent to the receiver; null for all others, which no one could look up. */
 export function sampledSpanIds(): SpanIds | null {
   const ids = activeSpanIds();
   return ids?.isSampled === true ? ids : null;

@@ -109,7 +109,7 @@ async function* decodeSitemap(
 
 class BrokenGzip extends Error {}
 
-/** The same bytes, with a first chunk of at least `headBytes` unless there are fewer, and no empty chunks. */
+/** Hands on the bytes, with a first chunk of at least `headBytes` unless there are fewer, and no empty chunks. */
 async function* withHead(chunks: AsyncIterable<Uint8Array>, headBytes: number): AsyncGenerator<Uint8Array> {
   let head: Uint8Array[] | null = [];
   let gathered = 0;

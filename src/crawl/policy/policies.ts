@@ -32,7 +32,7 @@ export interface PolicyFile {
   readonly default: PolicyEntry;
   readonly domains: ReadonlyMap<string, PolicyEntry>;
   readonly denyList: readonly string[];
-  /** Null: every host that nothing denies. */
+  /** When null, every host is allowed that nothing denies. */
   readonly allowList: readonly string[] | null;
 }
 

@@ -115,7 +115,7 @@ export function loadPolicyFile(path: string, optOuts: readonly OptOut[] = []): P
   return buildPolicies(parsePolicyFile(text, path), optOuts);
 }
 
-/** The same for a text; `name` is what messages call it. */
+/** Parses the text of a policy file; `name` is what messages call it. */
 export function parsePolicyFile(text: string, name: string): PolicyFile {
   if (text.length > MAX_FILE_CHARACTERS) throw invalid(name, [wholeFile('is larger than 4 MiB')]);
   const lines = new LineCounter();

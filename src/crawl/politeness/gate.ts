@@ -109,7 +109,7 @@ function breakerFrom(state: HostState): number {
 }
 
 function probeEndFrom(state: HostState, _policy: HostPolicy, input: GateInput): number {
-  // With nothing under way the probe is lost, and the next request takes its place.
+  // When nothing is under way, the probe is lost, and the next request takes its place.
   return state.breaker.isProbing && input.inFlight > 0 ? Number.POSITIVE_INFINITY : 0;
 }
 

@@ -84,7 +84,7 @@ if (parentPort !== null && workerData !== null) {
 async function measure({ kind, pages, fillerChars }: PageMemoryData): Promise<PageMemory> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  // With one character of these, a text takes two bytes for each.
+  // A text with one character of these takes two bytes for each.
   const filler = '–'.padEnd(fillerChars, 'words of the page ');
   const { port1, port2 } = new MessageChannel();
   startPageThread({

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { PAGE_KINDS, type PageMemory, type PageMemoryData } from './page-memory.fixture.ts';
 
-/** With one character that is not of Latin-1, a text takes two bytes for each. */
+/** A text with one character that is not of Latin-1 takes two bytes for each. */
 const bytesOf = ({ pages, fillerChars }: PageMemoryData) => pages * fillerChars * 2;
 
 async function measure(data: PageMemoryData): Promise<PageMemory> {

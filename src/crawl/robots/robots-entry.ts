@@ -18,7 +18,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const MIN_LIFETIME_MS = 5 * MINUTE_MS;
 const UNREACHABLE_MIN_MS = MINUTE_MS;
-/** The same for a host that has no address or refuses connections. */
+/** Lifetime of the entry of a host that has no address or refuses connections. */
 const NO_HOST_MIN_MS = 2 * SECOND_MS;
 const UNREACHABLE_MAX_MS = HOUR_MS;
 /** Past this age an ok entry is no longer used while the host fails to answer: 24 h fresh and 24 h stale. */
@@ -94,7 +94,7 @@ function unreachable(
   return { ...empty, status: 'unreachable', expiresAt: now + waitMs, reason };
 }
 
-/** With this many interruptions the file is not asked for: once beside other work, the other times alone. */
+/** Interruptions after which the file is not asked for: once beside other work, the other times alone. */
 const MOST_ROBOTS_INTERRUPTIONS = 1 + MOST_LONE_INTERRUPTIONS;
 
 /**

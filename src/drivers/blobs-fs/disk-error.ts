@@ -12,7 +12,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ENAMETOOLONG: 'DATA_DIR_UNUSABLE',
 };
 
-/** The same of the index, by SQLite's primary result codes; other results, such as damage, are no failure of a file operation. */
+/** Failures of the index, by SQLite's primary result codes; other results, such as damage, are no failure of a file operation. */
 const SQLITE_NAMES: Readonly<Record<number, string>> = {
   5: 'EBUSY',
   8: 'EROFS',

@@ -90,7 +90,7 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
     }
   }
 
-  /** The same for what needs room in `main`. */
+  /** Does what needs room in `main`, and notes whether there was some. */
   async function writeMain<T>(work: () => Promise<T>): Promise<T> {
     const { turn } = room;
     try {

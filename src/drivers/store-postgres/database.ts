@@ -147,7 +147,7 @@ export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase
   }
 
   async function send(client: pg.PoolClient, sql: string, values: readonly unknown[], limitMs: number) {
-    // With a time limit of the client's own; the types of the library do not know it yet.
+    // The client has a time limit of its own; the types of the library do not know it yet.
     const config: pg.QueryConfig & { query_timeout: number } = {
       text: sql,
       query_timeout: limitMs + ANSWER_GRACE_MS,
@@ -177,7 +177,7 @@ export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase
     return (sql) => sql.replaceAll(NOW, now);
   }
 
-  /** The same methods for one statement, which is a transaction of its own, and for each of a transaction. */
+  /** The methods of a session: for one statement, which is a transaction of its own, and for each of a transaction. */
   const sessionOf = (by: (sql: string, values: readonly unknown[]) => ReturnType<typeof send>): Session => ({
     query: async (sql, values = []) => (await by(sql, values)).rows,
     run: async (sql, values = []) => (await by(sql, values)).changes,

@@ -130,7 +130,7 @@ describe('statements', () => {
     await held.release();
     const slow = await failureOf(database.query('SELECT pg_sleep(10)'));
     expect(slow).toMatchObject({ code: 'STORE_UNAVAILABLE', cause: { code: '57014' } });
-    // With a longer limit of its own it is done.
+    // A longer limit of its own lets it end.
     await database.transaction((query) => query('SELECT pg_sleep(0.5)'), 10_000);
   });
 

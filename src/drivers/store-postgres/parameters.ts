@@ -18,7 +18,7 @@ export function jsonParameter(value: unknown): string {
   return SUSPECT.test(text) ? JSON.stringify(value, storable) : text;
 }
 
-/** The same for JSON that is text already. */
+/** A parameter of JSON that is text already. */
 export const storableJson = (text: string): string =>
   SUSPECT.test(text) ? JSON.stringify(JSON.parse(text), storable) : storableText(text);
 

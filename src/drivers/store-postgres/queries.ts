@@ -16,7 +16,7 @@ import { POSTGRES_DIALECT, POSTGRES_LEDGER_DIALECT } from './query-dialect.ts';
 
 const QUERY_CANCELED = '57014';
 
-/** With a replica, that is asked while it keeps up with the database. */
+/** A replica is asked while it keeps up with the database. */
 export function createPostgresQueryStore(
   database: PostgresDatabase,
   replica: PostgresDatabase | null = null,

@@ -19,7 +19,7 @@ interface JobBudget {
   readonly accountId: string;
   readonly claimed: number;
   readonly reserve: number;
-  /** Null: nothing has to be reserved. */
+  /** Null when nothing has to be reserved. */
   readonly purse: Purse | null;
 }
 

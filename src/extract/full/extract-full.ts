@@ -33,7 +33,7 @@ export interface FullOptions {
   /** Left out: our own. */
   readonly types?: TypeSpecs;
   readonly rules: CompiledRules | null;
-  /** Null: the main content. */
+  /** When null, the main content is meant. */
   readonly parts: CompiledParts | null;
   /** True when a language model may fill required fields that the rules left empty. */
   readonly hasLlm: boolean;

@@ -95,7 +95,7 @@ export class OpenElements {
     this.#beyond = 0;
     while (this.depth > 0) this.#pop();
     if (this.#hashes === NO_SHELF.hashes) return;
-    // With no open element all counts are zero again; the other columns are overwritten before they are read.
+    // All counts are zero again when no element is open; the other columns are overwritten before they are read.
     if (spare.length < MOST_SPARE) {
       spare.push({ hashes: this.#hashes, tags: this.#tags, marks: this.#marks, counts: this.#counts });
     }

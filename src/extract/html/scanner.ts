@@ -71,7 +71,7 @@ export class HtmlScanner {
     return decodeHTMLAttribute(this.html.slice(this.#starts[id] as number, this.#ends[id] as number));
   }
 
-  /** The same for an attribute that is not in `ATTR`. Slower: meant for few tags of a page. */
+  /** The value of an attribute that is not in `ATTR`. Slower: meant for few tags of a page. */
   attributeNamed(name: string): string | null {
     const { ranges, html } = this;
     for (let slot = 0; slot < this.attributeCount * 4; slot += 4) {

@@ -83,7 +83,7 @@ class MicrodataReader {
   #item(node: number, around: readonly number[]): DataItem | null {
     const { tree, base } = this.#marks;
     this.#read.add(node);
-    // The same id on two elements does not make one item of them in microdata; the view merges them.
+    // An id that two elements have does not make one item of them in microdata; the view merges them.
     const id = tree.attribute(node, ITEMID);
     const own = this.graph.own(id === null || id.trim() === '' ? null : absoluteUrl(base, id));
     if (own === null) return null;

@@ -27,12 +27,12 @@ export function elementText(tree: PageTree, node: number, limit: number): string
   return collapse(gather(tree, node, limit, ' ', isUnseen), limit);
 }
 
-/** The same for a value of structured data, hidden elements included. */
+/** The text of a value of structured data, hidden elements included. */
 export function dataText(tree: PageTree, node: number, limit: number): string {
   return collapse(gather(tree, node, limit, ' ', isNoData), limit);
 }
 
-/** The same with a line for each block. */
+/** The rendered text of an element, with a line for each block. */
 export function elementLines(tree: PageTree, node: number, limit: number): string[] {
   return gather(tree, node, limit, '\n', isUnseen)
     .split('\n')

@@ -233,7 +233,7 @@ function readMarkup(evidence: TypedEvidence, draft: Draft<ArticleFields>): void 
 
 /** Lines at the start of a text that may repeat title, author or date. */
 const HEAD_LINES = 6;
-/** With fewer words the content model has too little to decide on. */
+/** A page of fewer words is one about which the content model has too little to decide on. */
 const FEW_WORDS = 100;
 
 /**

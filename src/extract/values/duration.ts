@@ -76,7 +76,7 @@ export function parseDuration(text: string): Duration | null {
   return readWords(lower);
 }
 
-/** With two parts, minutes and seconds, as players show it. */
+/** Two parts are minutes and seconds, as players show them. */
 function readClock([, first, second, third]: RegExpExecArray): Duration {
   return third === undefined
     ? durationOf({ minute: Number(first), second: Number(second) })

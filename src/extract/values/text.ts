@@ -136,7 +136,7 @@ export function normalizeText(text: string): string {
 }
 
 /**
- * The same for texts of several paragraphs: an empty line between paragraphs, a line for each item, row or line break.
+ * Normalizes texts of several paragraphs: an empty line between paragraphs, a line for each item, row or line break.
  * In text with markup the tags decide; in plain text line breaks do, and empty lines divide paragraphs.
  */
 export function normalizeParagraphs(text: string): string {

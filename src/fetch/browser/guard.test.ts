@@ -165,7 +165,7 @@ describe('nothing that a page does reaches the inside:', () => {
 test('a name that changes its address after the check is connected to what was checked, or refused', async () => {
   rebound = 0;
   const secret = await inside();
-  // The same port on both sides, so that only the address decides.
+  // Both sides have one port, so that only the address decides.
   const { createServer } = await import('node:http');
   const outside = createServer((_, response) => {
     response

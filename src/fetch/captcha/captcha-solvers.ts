@@ -4,7 +4,7 @@ import { abortError } from '../deadline.ts';
 import { detailsOf } from './captcha-api-client.ts';
 
 export interface CaptchaServiceOptions {
-  /** Null: not set up. */
+  /** Null when no solver is set up. */
   readonly primary: CaptchaSolver | null;
   /** Asked when the first fails or is not set up. */
   readonly fallback: CaptchaSolver | null;

@@ -181,7 +181,7 @@ function isHtml({ contentType, html }: Observation): boolean {
 
 /** Less than this is a heading and a footer at most. */
 const BARE_TEXT = 80;
-/** With more than this there is something to read. */
+/** A page with more text than this has something to read. */
 const LITTLE_TEXT = 600;
 /** A page may say all it has to say to browsers without scripts. */
 const NOSCRIPT_CONTENT = 300;

@@ -67,7 +67,7 @@ const RANGES_4: readonly Range4[] = [
   v4('240.0.0.0/4', 'reserved'),
 ];
 
-/** The same as groups of IPv6 addresses: Amazon (with its containers), Google, Scaleway, OpenStack. */
+/** Services of metadata as groups of IPv6 addresses: Amazon (with its containers), Google, Scaleway, OpenStack. */
 const METADATA_6: ReadonlySet<string> = new Set(
   ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'].map((address) =>
     parseV6(address).join(),

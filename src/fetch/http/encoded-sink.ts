@@ -246,7 +246,7 @@ const ZSTD_PARAMS = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 /** Undoes one coding of a whole small body. Null when the output would pass `maxBytes`. */
 function decodeSync(coding: Coding, input: Uint8Array, maxBytes: number): Uint8Array | null {
   try {
-    // With `info` the result is not the buffer alone, which Node's types do not say.
+    // The option `info` makes the result more than the buffer alone, which Node's types do not say.
     const result: unknown = decompress(coding, input, { ...OPTIONS, maxOutputLength: maxBytes, info: true });
     const { buffer, engine } = result as { buffer: Uint8Array; engine: { bytesWritten: number } };
     if (hasReadAll(coding, engine.bytesWritten, input.byteLength)) return buffer;

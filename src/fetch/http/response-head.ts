@@ -234,7 +234,7 @@ export function readHeadsOf(socket: object): HeadReader {
   pushing.push = (chunk, encoding) => {
     if (chunk === null) return push(null);
     const passed = reader.push(chunk);
-    // With nothing to pass on, the socket is to read on.
+    // The socket is to read on when there is nothing to pass on.
     return passed.length === 0 || push(passed, encoding);
   };
   return reader;

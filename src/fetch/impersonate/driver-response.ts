@@ -224,7 +224,7 @@ export class RequestAbort {
     });
   }
 
-  /** The same with a limit, which ends everything. */
+  /** Waits for a step up to a limit, which ends everything. */
   async within<T>(step: Promise<T>, ms: number, error: () => ScrapifieError): Promise<T> {
     const timer = setTimeout(() => this.end(error()), ms);
     try {

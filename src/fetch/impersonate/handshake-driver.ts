@@ -19,7 +19,7 @@ export interface HandshakeDriver {
 export interface ClientPlan {
   /** Whose handshake it is: the profile nearest to this browser's version. */
   readonly identity: Identity;
-  /** With login. Everything goes through it, names unresolved. */
+  /** The proxy with its login. Everything goes through it, names unresolved. */
   readonly proxyUrl: string;
   /** For the tunnel and TLS together. */
   readonly connectTimeoutMs: number;

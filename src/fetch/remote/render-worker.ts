@@ -257,7 +257,7 @@ function redirectsOf(
   { maxRedirects }: RenderCall,
   ask: Ask | null,
 ): Pick<FetchRequest, 'maxRedirects' | 'onRedirect'> {
-  // With none the first redirect would be an error, and no answer to decide about.
+  // A limit of none would make the first redirect be an error, and no answer to decide about.
   if (ask === null || maxRedirects === undefined) return { maxRedirects: 1, onRedirect: async () => 'stop' };
   return {
     maxRedirects,

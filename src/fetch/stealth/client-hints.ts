@@ -50,7 +50,7 @@ function pick<T>(list: readonly [T, ...T[]] | readonly T[], seed: number): T {
 const VERSION = /^\d{2,4}(?:\.\d{1,6}){3}$/;
 
 /**
- * The same visitor with a browser of this version: another one would contradict what its scripts can do. The same
+ * This visitor with a browser of this version: another one would contradict what its scripts can do. Returns the given
  * object when nothing has to change, or when the version is none that a Chrome has.
  */
 export function fitIdentity(identity: Identity, browserVersion: string): Identity {

@@ -74,7 +74,7 @@ interface Entry {
 
 const commandsByBrowser = new WeakMap<Browser, TargetCommands>();
 
-/** The same for the same browser. Null for one that Playwright itself does not speak to from this process. */
+/** One object for each browser. Null for one that Playwright itself does not speak to from this process. */
 export function targetCommandsOf(browser: Browser): TargetCommands | null {
   const known = commandsByBrowser.get(browser);
   if (known !== undefined) return known;

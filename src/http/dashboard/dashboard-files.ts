@@ -17,7 +17,7 @@ export interface DashboardFile {
 
 export interface EncodedFile {
   readonly bytes: Buffer;
-  /** Null: as it is. */
+  /** Null when the file is sent as it is. */
   readonly encoding: 'br' | 'gzip' | null;
 }
 

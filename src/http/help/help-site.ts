@@ -35,7 +35,7 @@ export interface HelpDeps {
   document(): OpenApiDocument;
 }
 
-/** The same folder above the sources and above the build. */
+/** One folder is above the sources and above the build. */
 export const PROJECT_ROOT = new URL('../../../', import.meta.url);
 
 const ASSETS: Readonly<Record<string, string>> = {

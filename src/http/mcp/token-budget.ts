@@ -64,7 +64,7 @@ export function siteText(content: string): string {
   return `${begin}\n${content}\n${end}`;
 }
 
-/** The same for a list of parts, such as links. */
+/** Marks a list of parts, such as links, as text of a site. */
 export function siteParts(parts: readonly Part[]): readonly Part[] {
   const [only] = parts;
   if (parts.length === 1 && only?.type === 'text') return [text(siteText(only.text))];

@@ -164,7 +164,7 @@ export function addJobRowRoutes(app: App, { jobs, store, now }: RouteDeps): void
       const job = await jobOf(request, request.params.id);
       const after = nameBefore(unwrapCursor('tree', request.query.cursor), under);
       const { items, nextCursor } = await views.paths(job, under, { cursor: after, limit });
-      // With the beginning that it is of: a name alone would be taken below any other one as well, and may be empty.
+      // The cursor has the beginning that it is of: a name alone would be taken below any other one as well, and may be empty.
       const next = nextCursor === null ? null : JSON.stringify([under, nextCursor]);
       return success(
         listAnswer('tree', { items, nextCursor: next }, (path) => ({

@@ -19,7 +19,7 @@ interface HttpParser {
  * would hold the main thread for ten seconds. A body with `Content-Length` comes in as few pieces as it has packets.
  */
 export function limitBodyPieces(app: App): void {
-  // With `done` the hook is over before the parser goes on to the body, which may be in the same packet as the head.
+  // A hook that calls `done` is over before the parser goes on to the body, which may be in the same packet as the head.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.raw.headers['transfer-encoding'] !== undefined) watchPieces(request);
     done();

@@ -30,7 +30,7 @@ export const failureSchema = z
 
 /** What is answered when something with an id was deleted. */
 export const deletedSchema = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'Deleted' });
-/** The same for what has a name. */
+/** What is answered when something with a name was deleted. */
 export const deletedNameSchema = z
   .object({ name: z.string(), deleted: z.literal(true) })
   .meta({ id: 'DeletedName' });

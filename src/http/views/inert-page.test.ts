@@ -90,7 +90,7 @@ describe('a preview', () => {
 
   it('is written in linear time, whatever the styles of the page are', () => {
     const gap = ' '.repeat(400_000);
-    // With anything quadratic this would take minutes and meet the time limit of the test.
+    // Anything quadratic would take minutes and meet the time limit of the test.
     expect(inertPage(`<style>p{background:url(${gap}data:,x)}</style>`)).toContain(`url(${gap}data:,x)`);
     expect(inertPage(`<p style="background:url(${gap}//x.example/)">`)).toContain('url(data:,)');
   });

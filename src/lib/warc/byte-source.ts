@@ -51,7 +51,7 @@ export function partOf(source: ByteSource, name: string, start: number, size: nu
 
 const AHEAD_BYTES = 2_097_152;
 
-/** The same source for a reader that goes through it once: what is read from the file is kept until it has passed. */
+/** A source for one that goes through it once: what is read from the file is kept until it has passed. */
 export function readingAhead(source: ByteSource): ByteSource {
   let window: Buffer = Buffer.alloc(0);
   let start = 0;

@@ -57,7 +57,7 @@ export async function* inflateMember(source: ByteSource, offset: number): AsyncG
 /** Null when the member is larger than one call may hold. */
 function inInOneCall(bytes: Buffer): { output: Buffer; readBytes: number } | null {
   try {
-    // With `info` the result is not the buffer alone, which Node's types do not say.
+    // The option `info` makes the result more than the buffer alone, which Node's types do not say.
     const result: unknown = inflateRawSync(bytes, { maxOutputLength: ONE_CALL_OUTPUT_BYTES, info: true });
     const { buffer, engine } = result as { buffer: Buffer; engine: { bytesWritten: number } };
     return { output: buffer, readBytes: engine.bytesWritten };

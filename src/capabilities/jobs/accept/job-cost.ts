@@ -75,7 +75,7 @@ export interface EstimateInput {
 
 export interface Bounds {
   readonly low: number;
-  /** Null: there is no bound. */
+  /** Null when there is no bound. */
   readonly high: number | null;
 }
 

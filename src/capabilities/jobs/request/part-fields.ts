@@ -124,7 +124,7 @@ export const partOptions = {
   },
 } as const satisfies Readonly<Record<string, PageOption>>;
 
-/** The same, as fields of a request. */
+/** The options of parts, as fields of a request. */
 export const partFields = {
   onlyMainContent: partOptions.onlyMainContent.schema,
   includeTags: partOptions.includeTags.schema,

@@ -20,7 +20,7 @@ export interface MapLink {
 export interface MapResult {
   readonly id: JobId;
   readonly urls: readonly string[];
-  /** The same URLs with their titles. */
+  /** Each of `urls` with its title. */
   readonly pages: readonly MapLink[];
   /** More were found than the answer may hold; the ledger has them. */
   readonly isTruncated: boolean;

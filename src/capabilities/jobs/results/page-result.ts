@@ -147,7 +147,7 @@ async function readRawHtml(
 
 const isTextual = (contentType: string | null): boolean => contentType === null || TEXTUAL.test(contentType);
 
-/** The same of a body at hand. */
+/** The text of a body that was read already; null when it holds no text. */
 export function rawTextOf(
   { contentType, charset }: Pick<NewPage, 'contentType' | 'charset'>,
   body: Uint8Array,
@@ -155,7 +155,7 @@ export function rawTextOf(
   return isTextual(contentType) ? decodeAs(body, charset) : null;
 }
 
-/** The same, for callers that need nothing else of the page. */
+/** The raw HTML of a stored page, for callers that need nothing else of it. */
 export async function rawHtmlOf(page: Page, blobs: Blobs): Promise<string | null> {
   return readRawHtml(page, readRecord(page.record).rendered, blobs);
 }

@@ -260,7 +260,7 @@ export function stoppedWaiting(outcome: 'closed' | 'aborted', jobId: JobId): Scr
     : new ScrapifieError('CANCELLED', 'The client no longer waits for the answer.', { details });
 }
 
-/** With the reason why the last attempt failed, where one was made; one that took all its time is the reason itself. */
+/** The error of a wait that took too long, with the reason why the last attempt failed; one that took all its time is the reason itself. */
 export function notReady(jobId: JobId, limitMs: number, attempts: readonly Attempt[] = []): ScrapifieError {
   const last = attempts.at(-1);
   const reason = last?.errorCode ?? last?.outcome;

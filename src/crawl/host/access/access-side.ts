@@ -24,7 +24,7 @@ export interface AccessSide {
   noteAdmitted(): void;
   /** A request ended without an outcome that says anything about the host. */
   noteAbandoned(): void;
-  /** The same for a request for robots.txt. */
+  /** A request for robots.txt ended, whatever its answer. */
   noteRobotsEnd(): void;
   noteAnswer(after: (before: HostState) => HostState): void;
   memory: HostMemory | undefined;

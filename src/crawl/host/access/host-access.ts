@@ -73,7 +73,7 @@ export interface HostAccess {
   /** The origin's robots.txt from memory; null when it has to be loaded. */
   knownRobots(running: RunningJob, url: URL): Robots | null;
   /**
-   * The same for a request for robots.txt, waiting for the gate; false when the gate holds the host. The pause that
+   * Waits until the gate admits a request for robots.txt; false when the gate holds the host. The pause that
    * answers through the job's own proxy ask for is for pages alone.
    */
   admitRobots(running: RunningJob, url: URL): Promise<boolean>;
@@ -116,7 +116,7 @@ export function pauseUntil(
   { ratePerSecond, inFlight, now }: { ratePerSecond: number | null; inFlight: number; now: number },
 ): number {
   const { breaker, blockedUntil, lastRequestAt } = state;
-  // With nothing under way the probe is lost, and the next request takes its place.
+  // When nothing is under way, the probe is lost, and the next request takes its place.
   if (breaker.isProbing && inFlight > 0) return Number.POSITIVE_INFINITY;
   const factor = rateFactorAt(state, now);
   const slowedPerSecond = (ratePerSecond ?? UNLIMITED_SLOWED_PER_SECOND) * factor;

@@ -120,7 +120,7 @@ const PROXY_PAUSE_MS = 10_000;
 
 /** How long after its start a job waits for a robots.txt that cannot be read. */
 const PATIENCE_MS = 180_000;
-/** The same where the host has no address or refuses connections. */
+/** How long it waits when the host has no address or refuses connections. */
 const NO_HOST_PATIENCE_MS = 6_000;
 
 /** A failure of the network keeps its code: the page itself would have failed the same way. */

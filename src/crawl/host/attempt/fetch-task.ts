@@ -211,8 +211,8 @@ function withPersonal(
 }
 
 /**
- * Null: follow it. In a crawl with a session a redirect to the log-in is followed even when other pages were led there:
- * the site may renew the log-in and lead back. Where it may not be followed, the page asks to log in.
+ * Null when the redirect is to be followed. In a crawl with a session a redirect to the log-in is followed even when other
+ * pages were led there: the site may renew the log-in and lead back. Where it may not be followed, the page asks to log in.
  */
 async function judgeLogin(
   task: Task,
@@ -229,7 +229,7 @@ async function judgeLogin(
   return isRefused ? { ...LOGIN_REQUIRED_END, rule: 'login-wall (redirect)' } : end;
 }
 
-/** Null: follow it. `isFree`: whatever scope says, and whichever task has the page. */
+/** Null when the redirect is to be followed. `isFree`: whatever scope says, and whichever task has the page. */
 export async function judgeRedirect(
   task: Task,
   { job, canonical, isInScope }: RunningJob,

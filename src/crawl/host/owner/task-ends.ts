@@ -131,7 +131,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
         if (!isScrapifieError(error) && !isFaultEnd) return faulted(claimed, error);
         const facts = { host: lease.key, jobId: running.job.id, taskId: completion.taskId, err: error };
         logger.error(facts, 'the ledger refused a task');
-        // With UNSTORABLE the task has ended, and the host has nothing to do with it.
+        // A task that is UNSTORABLE has ended, and the host has nothing to do with it.
         if (!isScrapifieError(error) || error.code !== 'UNSTORABLE') onFailure(error);
         return undefined;
       })

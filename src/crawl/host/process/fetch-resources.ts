@@ -34,7 +34,7 @@ export interface FetchResources {
   awayOf(name: EngineName): RendererAway | null;
   /** Only for engines of the installation. */
   engine(name: EngineName, identity: IdentityKind): Engine;
-  /** Null: no proxies are set up. */
+  /** Null when no proxies are set up. */
   readonly proxies: Pick<ProxyPool, 'choose' | 'ended'> | null;
   /** The caller's own proxy. Throws VALIDATION_FAILED for an invalid URL. */
   ownProxy(url: string): ProxyEndpoint;
@@ -44,6 +44,6 @@ export interface FetchResources {
   readonly stored?: StoredPages;
   /** How disguised browsers act, unless the policy of a host says otherwise. */
   readonly manner: HumanManner;
-  /** The same for the same seed and region, as long as the browser stays the same. */
+  /** A seed and region give one identity, as long as the browser stays the same. */
   identity(seed: string, region: string | null, family?: OtherBrowser): Promise<Identity>;
 }

@@ -11,7 +11,7 @@ import { BoundedMap } from '../../../lib/bounded-map.ts';
 /** The reason of a job that was stopped because its pages ask to log in. */
 export const LOGIN_WALLS: StopReason = 'login-walls';
 
-/** With a session the pages are meant to be open; without one a menu of an account may lead to some in a row. */
+/** Pages of a crawl with a session are meant to be open; without one a menu of an account may lead to some in a row. */
 const MOST_WITH_SESSION = 5;
 const MOST_WITHOUT = 25;
 /** Hosts of one job that are counted. */

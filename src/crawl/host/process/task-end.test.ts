@@ -23,7 +23,7 @@ const failedWith = (errorCode: ErrorCode): AttemptResult => ({
   errorCode,
   retryAfterMs: null,
 });
-/** With nothing but plain HTTP to go on with. */
+/** Only plain HTTP is there to go on with. */
 function end({ errorCode, ...result }: AttemptResult, { made, most } = FIRST) {
   const code = errorCode === null ? {} : { errorCode };
   const last = { engine: 'http', proxyTier: null, ...result, ...code } as const;

@@ -3,7 +3,7 @@ import { BoundedMap } from '../../../lib/bounded-map.ts';
 
 /** Browser identities by the name of the session or job that uses them. */
 export interface Identities {
-  /** The same for the same seed, region and browser, as long as the Chromium stays the same. Chrome by default. */
+  /** A seed, region and browser give one identity, as long as the Chromium stays the same. Chrome by default. */
   of(seed: string, region: string | null, family?: OtherBrowser): Promise<Identity>;
 }
 

@@ -22,7 +22,7 @@ const CHROME_ACCEPT =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7';
 
 /**
- * The same chances give the same identity. Throws UNSUPPORTED_OPTION for a country that is not in the table and for a
+ * Equal chances give an equal identity. Throws UNSUPPORTED_OPTION for a country that is not in the table and for a
  * browser version that is none.
  */
 export function createIdentity(request: IdentityRequest): Identity {
@@ -176,7 +176,7 @@ const FIREFOX = '150.0';
 const SAFARI = '26.2';
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-/** The same visitor with another browser: its user agent, its headers in its order, and no client hints, which only Chrome has. */
+/** This visitor with another browser: its user agent, its headers in its order, and no client hints, which only Chrome has. */
 export function asBrowser(identity: Identity, family: OtherBrowser): Identity {
   const { clientHints, languages } = identity;
   const isFirefox = family === 'firefox';

@@ -113,7 +113,7 @@ export interface LadderRequest {
   readonly engine: 'auto' | EngineName;
   /** Abilities that the other options need: a screenshot, a wait … */
   readonly needs: readonly Ability[];
-  /** Null: as honest as possible. */
+  /** When null, the most honest one that is possible. */
   readonly identity: IdentityKind | null;
   /**
    * A tier that was asked for (null: any), or the name under which the caller's own proxy goes. Null: as policy and

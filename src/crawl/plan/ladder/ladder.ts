@@ -44,11 +44,11 @@ export type LadderStep =
       readonly hasSolver: boolean;
       /** A cheaper method than the one that works, to notice when the host changes; call `noteProbe`. */
       readonly isProbe: boolean;
-      /** The same method once more, after an accident: a pause may help. */
+      /** The method of the last attempt once more, after an accident: a pause may help. */
       readonly isRetry: boolean;
       readonly reason: PlanReason;
     })
-  /** With a code: the task failed, or was never allowed. Without: the result of the last attempt stands. */
+  /** A code says that the task failed, or was never allowed; null leaves the result of the last attempt. */
   | {
       readonly kind: 'stop';
       readonly code: ErrorCode | null;

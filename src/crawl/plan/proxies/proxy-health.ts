@@ -55,7 +55,7 @@ export function afterOutcome(
   }
   if (outcome === 'proxy-failed') return failed(health, at, rules, random);
   const alive = { ...health, heardAt: at.now, doubtedAt: null };
-  // With checks, an answer that was under way when it failed must not bring it back.
+  // While proxies are checked, an answer that was under way when it failed must not bring it back.
   const isTrial = !rules.hasChecks && at.sentAt >= health.retryAt;
   return health.failedAt !== null && isTrial ? restored(alive, at.now) : alive;
 }

@@ -226,7 +226,7 @@ export function stateValue(object: StateObject, ...paths: readonly string[]): un
   return null;
 }
 
-/** The same as text: strings and numbers, or the name, title or value of an object. */
+/** That value as text: strings and numbers, or the name, title or value of an object. */
 export function stateText(object: StateObject, ...paths: readonly string[]): string | null {
   for (const path of paths) {
     const text = stateScalarText(stateValue(object, path));

@@ -63,7 +63,7 @@ const WEEK = Array.from({ length: 7 }, (_, index) => Date.UTC(2026, 1, 1 + index
 
 function addMonthsOf(table: Map<string, number[]>, locale: string): void {
   for (const month of ['long', 'short'] as const) {
-    // With a day, many languages put the name in another case.
+    // Many languages put the name in another case beside a day.
     for (const options of [{ month }, { month, day: 'numeric' }] as const) {
       for (const [index, name] of namesOf(locale, options, 'month', MONTHS).entries())
         add(table, name, index + 1);

@@ -76,7 +76,7 @@ function readTriple(
     return [...only(yearOf(c, hints), Number(month), Number(day))];
   };
   const { order, likelier } = hints;
-  // With one digit at the end, the year can only stand first; else it is the number of a version.
+  // A date with one digit at the end can only begin with the year; else it is the number of a version.
   if (c.length === 1) return order === 'ymd' || Number(a) > 31 ? read('ymd') : [];
   if (order !== null) {
     const asked = read(order);

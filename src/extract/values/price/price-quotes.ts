@@ -35,7 +35,7 @@ export interface Quotes {
 
 /** Said behind the old price, not before it. */
 const WAS_BEHIND = new Set(['helyett', 'yerine']);
-/** With nothing before them these words set an upper end. */
+/** These words set an upper end when nothing is before them. */
 const UP_TO_ALONE = new Set(['bis', 'до', 'do', 'tot', 'till', 'til', 'עד', 'έως', 'đến']);
 /** A text with more numbers is no price. */
 const MAX_QUOTES = 16;

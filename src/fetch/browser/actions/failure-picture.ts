@@ -3,7 +3,7 @@ import type { Picture } from '../../../core/model/render.ts';
 import { type Deadline, orAborted, settlesWithin } from '../../deadline.ts';
 import { takePicture } from './render-actions.ts';
 
-/** With less time than the second, no picture is tried. */
+/** No picture is tried when less time is left than the second. */
 const MOST_MS = 3_000;
 const LEAST_MS = 100;
 

@@ -137,7 +137,7 @@ export class MainDocument implements DocumentGate {
   }
 
   #checkLoop(method: string, answer: DocumentResponse, target: URL): void {
-    // With a new cookie the same URL may answer differently.
+    // A new cookie may change what a URL answers.
     if (answer.headers['set-cookie'] !== undefined) this.#seen.clear();
     this.#seen.add(`${method} ${answer.url}`);
     if (!this.#seen.has(`${method} ${target.href}`)) return;

@@ -44,7 +44,7 @@ export type Action = z.output<typeof actionField>;
 const WHOLE_PAGE = '({ url: location.href, html: document.documentElement.outerHTML })';
 const SCREEN_PX = 800;
 
-/** The same steps as the browser engine knows them, one for each; a PDF is no step, but made of the page at the end. */
+/** The steps as the browser engine knows them, one for each; a PDF is no step, but made of the page at the end. */
 export const stepsOf = (actions: readonly Action[]): object[] => actions.flatMap(stepOf);
 
 function stepOf(action: Action): object[] {

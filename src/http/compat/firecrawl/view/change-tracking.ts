@@ -91,7 +91,7 @@ interface Line {
   readonly content: string;
 }
 
-/** The same difference as a unified diff, and as the objects that readers of such diffs make of it. */
+/** A difference as a unified diff, and as the objects that readers of such diffs make of it. */
 function diffOf(before: string, after: string) {
   const hunks =
     structuredPatch('previous', 'current', before, after, '', '', { maxEditLength: MOST_EDITS })?.hunks ??
