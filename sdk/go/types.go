@@ -691,8 +691,9 @@ type CreateKeyRequest struct {
 	// What the key is for.
 	Name string `json:"name"`
 	// scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
-	Scopes        []string `json:"scopes,omitempty"`
-	RatePerMinute *int64   `json:"ratePerMinute,omitempty"`
+	Scopes []string `json:"scopes,omitempty"`
+	// Requests per minute; null: as many as the server allows a key.
+	RatePerMinute *int64 `json:"ratePerMinute,omitempty"`
 	// When it stops working.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 }

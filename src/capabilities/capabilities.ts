@@ -1,5 +1,6 @@
 import type { AccountAdmin } from './accounts/accounts.ts';
 import type { CreditAdmin } from './accounts/credit-admin.ts';
+import type { KeyAdmin } from './accounts/key-admin.ts';
 import type { Comparisons } from './compare/comparisons.ts';
 import type { Exports } from './exports/exports.ts';
 import type { Extraction } from './jobs/extraction.ts';
@@ -38,6 +39,7 @@ export interface Capabilities {
   readonly sql: SqlQueries;
   readonly searches: Searches;
   readonly accountAdmin: AccountAdmin;
+  readonly keyAdmin: KeyAdmin;
   readonly creditAdmin: CreditAdmin;
   readonly retentionAdmin: RetentionAdmin;
   /** Seals secrets before they are stored; null: the operator allows them in the open. */

@@ -30,7 +30,7 @@ const NOT_CREATING: Readonly<Record<string, string>> = {
 };
 
 interface Operation {
-  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
+  readonly parameters?: readonly { readonly $ref?: string }[];
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { readonly example?: object; readonly examples?: object }>>;
   };
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 const takesKey = ([, { parameters = [] }]: (typeof posts)[number]) =>
-  parameters.some((each) => each.in === 'header' && each.name.toLowerCase() === 'idempotency-key');
+  parameters.some(({ $ref }) => $ref === '#/components/parameters/IdempotencyKey');
 
 const exampleOf = ({ requestBody }: Operation): object =>
   requestBody?.content['application/json']?.example ?? {};

@@ -1,5 +1,6 @@
 import { createAccountAdmin } from '../capabilities/accounts/accounts.ts';
 import { createCreditAdmin } from '../capabilities/accounts/credit-admin.ts';
+import { createKeyAdmin } from '../capabilities/accounts/key-admin.ts';
 import type { Capabilities } from '../capabilities/capabilities.ts';
 import type { ComparisonDeps, Comparisons } from '../capabilities/compare/comparisons.ts';
 import { createExports } from '../capabilities/exports/exports.ts';
@@ -91,6 +92,7 @@ export function openCapabilities(parts: CapabilityParts): OpenCapabilities {
       ...{ store, bus, plans: readPlans(settings.plans) ?? {}, now },
       deleteMarked: parts.deleteMarkedAccounts,
     }),
+    keyAdmin: createKeyAdmin({ store, bus, now }),
     creditAdmin: createCreditAdmin({ store, now }),
     retentionAdmin: createRetentionAdmin({ store, installation: installationLimits(settings), now }),
     close: () => comparisons.close(),

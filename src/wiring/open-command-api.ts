@@ -73,7 +73,7 @@ export async function openCommandApi({
         ...capabilities,
         ...{ store, exportFiles, bus: SILENT_BUS, settings, dashboard: null, now: Date.now },
         idempotency: createIdempotency(store, jobs),
-        keys: { isValid: async () => true, forget: () => undefined },
+        keys: { isValid: async () => true },
         metrics: { connectionClosed: () => undefined },
         eventPollMs: EVENT_POLL_MS,
       },

@@ -31,6 +31,7 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
   createSessions: [...ONE_PLACE, 'wiring/open-accounts.ts'],
   createCreditAdmin: ONE_PLACE,
   createExports: ONE_PLACE,
+  createKeyAdmin: ONE_PLACE,
   createMonitors: ONE_PLACE,
   createPageContents: ONE_PLACE,
   createQueries: ONE_PLACE,

@@ -691,7 +691,10 @@ export interface CreateKeyRequest {
    * @default ["read","write"]
    */
   scopes?: KeyScope[];
-  /** @default null */
+  /**
+   * Requests per minute; null: as many as the server allows a key.
+   * @default null
+   */
   ratePerMinute?: number | null;
   /**
    * When it stops working.

@@ -1,5 +1,5 @@
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { z } from 'zod';
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { ApiKey, KeyScope } from '../../core/ports/key-store.ts';

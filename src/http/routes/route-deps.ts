@@ -73,7 +73,7 @@ export interface ApiDeps extends Capabilities {
 /** What the routes get that commands on a data folder call in their own process, too. */
 export type SharedRouteDeps = Capabilities &
   Pick<RouteDeps, 'store' | 'exportFiles' | 'bus' | 'settings' | 'idempotency' | 'dashboard' | 'now'> & {
-    readonly keys: Pick<KeyDirectory, 'isValid' | 'forget'>;
+    readonly keys: Pick<KeyDirectory, 'isValid'>;
     readonly metrics: Pick<Metrics, 'connectionClosed'>;
     /** How often streams of events look at the store; left out: as often as the bus makes it necessary. */
     readonly eventPollMs?: number;

@@ -23,12 +23,24 @@ import type { SharedRouteDeps } from './route-deps.ts';
 
 const scheduleParams = z.strictObject({ id: z.string().max(64).describe('The schedule.') });
 
-export function addScheduleRoutes(app: App, { schedules, store, idempotency, now }: SharedRouteDeps): void {
-  /** After the change: what was refused has not happened. */
-  async function record(request: FastifyRequest, action: AuditAction, target: string): Promise<void> {
+/** The routes of schedules: the schedules themselves, their changes, and their runs and times. */
+export function addScheduleRoutes(app: App, deps: SharedRouteDeps): void {
+  addSchedules(app, deps);
+  addScheduleChanges(app, deps);
+  addScheduleRuns(app, deps);
+}
+
+/** Writes the audit log after the change: what was refused has not happened. */
+const recorder =
+  ({ store, now }: SharedRouteDeps) =>
+  async (request: FastifyRequest, action: AuditAction, target: string): Promise<void> => {
     const { id: actor } = apiKeyOf(request);
     await store.audit([{ at: now(), actor, action, target, details: placeOfCaller(request) }]);
-  }
+  };
+
+function addSchedules(app: App, deps: SharedRouteDeps): void {
+  const { schedules, idempotency } = deps;
+  const record = recorder(deps);
 
   app.route({
     method: 'POST',
@@ -96,6 +108,11 @@ export function addScheduleRoutes(app: App, { schedules, store, idempotency, now
     handler: async (request) =>
       success(scheduleView(await schedules.get(accountOf(request), request.params.id))),
   });
+}
+
+function addScheduleChanges(app: App, deps: SharedRouteDeps): void {
+  const { schedules } = deps;
+  const record = recorder(deps);
 
   app.route({
     method: 'PATCH',
@@ -140,6 +157,29 @@ export function addScheduleRoutes(app: App, { schedules, store, idempotency, now
       },
     });
   }
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/schedules/:id',
+    config: { access: 'schedules' },
+    schema: {
+      tags: ['schedules'],
+      summary: 'Delete a schedule with its history; its jobs stay',
+      params: scheduleParams,
+      response: answers({ 200: deletedSchema }),
+    },
+    async handler(request) {
+      const { id } = request.params;
+      await schedules.delete(accountOf(request), id);
+      await record(request, 'schedule.delete', id);
+      return success({ id, deleted: true as const });
+    },
+  });
+}
+
+function addScheduleRuns(app: App, deps: SharedRouteDeps): void {
+  const { schedules, idempotency } = deps;
+  const record = recorder(deps);
 
   app.route({
     method: 'POST',
@@ -217,23 +257,5 @@ export function addScheduleRoutes(app: App, { schedules, store, idempotency, now
     },
     handler: async (request) =>
       success(nextView(await schedules.next(accountOf(request), request.params.id))),
-  });
-
-  app.route({
-    method: 'DELETE',
-    url: '/v1/schedules/:id',
-    config: { access: 'schedules' },
-    schema: {
-      tags: ['schedules'],
-      summary: 'Delete a schedule with its history; its jobs stay',
-      params: scheduleParams,
-      response: answers({ 200: deletedSchema }),
-    },
-    async handler(request) {
-      const { id } = request.params;
-      await schedules.delete(accountOf(request), id);
-      await record(request, 'schedule.delete', id);
-      return success({ id, deleted: true as const });
-    },
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { noSuchAccount } from '../../capabilities/accounts/accounts.ts';
+import { accountField, accountMeant } from '../../capabilities/accounts/key-admin.ts';
 import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { usageSchema, usageView } from '../../capabilities/views/account-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
@@ -8,7 +9,6 @@ import { USAGE_GROUPS } from '../../core/ports/credit-store.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { accountField, accountMeant } from './keys.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
 /** The longest span of one question: each day of it costs a look at the store. */

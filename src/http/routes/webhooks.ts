@@ -30,9 +30,21 @@ import type { SharedRouteDeps } from './route-deps.ts';
 const params = z.strictObject({ id: z.string().min(1).max(100).describe('The webhook.') });
 const deliveryParams = z.strictObject({ id: z.string().min(1).max(100).describe('The delivery.') });
 
-export function addWebhookRoutes(app: App, { webhooks, store, now }: SharedRouteDeps): void {
-  const audit = (actor: string, action: AuditAction, target: string, details: Record<string, unknown> = {}) =>
+/** The routes of webhooks: the webhooks themselves, their changes, and the deliveries to them. */
+export function addWebhookRoutes(app: App, deps: SharedRouteDeps): void {
+  addWebhooks(app, deps);
+  addWebhookChanges(app, deps);
+  addDeliveries(app, deps);
+}
+
+const auditor =
+  ({ store, now }: SharedRouteDeps) =>
+  (actor: string, action: AuditAction, target: string, details: Record<string, unknown> = {}) =>
     store.audit([{ at: now(), actor, action, target, details }]);
+
+function addWebhooks(app: App, deps: SharedRouteDeps): void {
+  const { webhooks } = deps;
+  const audit = auditor(deps);
 
   app.route({
     method: 'POST',
@@ -87,6 +99,11 @@ export function addWebhookRoutes(app: App, { webhooks, store, now }: SharedRoute
     handler: async (request) =>
       success(webhookView(await webhooks.get(accountOf(request), request.params.id))),
   });
+}
+
+function addWebhookChanges(app: App, deps: SharedRouteDeps): void {
+  const { webhooks } = deps;
+  const audit = auditor(deps);
 
   app.route({
     method: 'PATCH',
@@ -149,6 +166,11 @@ export function addWebhookRoutes(app: App, { webhooks, store, now }: SharedRoute
       return success(newWebhookView(rotated));
     },
   });
+}
+
+function addDeliveries(app: App, deps: SharedRouteDeps): void {
+  const { webhooks } = deps;
+  const audit = auditor(deps);
 
   app.route({
     method: 'POST',

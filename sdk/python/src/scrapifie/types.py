@@ -707,6 +707,7 @@ class CreateKeyOptions(TypedDict, total=False):
     account: str
     #: scrape: scrape, map and extract one page. jobs:read: read jobs and what they brought. jobs:write: create and change jobs and sessions. exports: export jobs, and read and delete exports. schedules: create, read and change schedules. webhooks: create, read and change webhooks. read: the same as jobs:read, and extract. write: all of the above. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything in the account but credentials:read; in the account "default" also what belongs to the whole installation.
     scopes: list[Literal["scrape", "jobs:read", "jobs:write", "exports", "schedules", "webhooks", "read", "write", "credentials", "credentials:read", "admin"]]
+    #: Requests per minute; null: as many as the server allows a key.
     ratePerMinute: int | None
     #: When it stops working.
     expiresAt: str | None
