@@ -132,7 +132,6 @@ export const URL_WAY: readonly { readonly step: string; readonly files: readonly
       'src/capabilities/exports/write-export.ts',
       'src/capabilities/exports/sources/open-table.ts',
       'src/capabilities/exports/sources/page-tables.ts',
-      'src/capabilities/exports/sources/page-tables.ts',
       'src/core/model/page-record.ts',
       'src/capabilities/exports/writers/csv.ts',
       'src/drivers/files-fs/files-fs.ts',

@@ -4,8 +4,13 @@ import { URL_WAY } from '../../scripts/url-way.ts';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/architecture.md', root), 'utf8');
-const walk = /<!-- the files of a URL -->([\s\S]*?)<!-- end -->/.exec(page)?.[1] ?? '';
-const files = [...walk.matchAll(/`(src\/[\w./-]+)`/g)].map(([, path = '']) => path);
+/** The steps between a mark such as `the files of a URL` and the next end. */
+const stepsOf = (mark: string): string =>
+  new RegExp(`<!-- ${mark} -->([\\s\\S]*?)<!-- end -->`).exec(page)?.[1] ?? '';
+const filesOf = (steps: string): string[] =>
+  [...steps.matchAll(/`(src\/[\w./-]+\.\w+)`/g)].map(([, path = '']) => path);
+const walk = stepsOf('the files of a URL');
+const files = filesOf(walk);
 /** Paths of sources in backticks anywhere on a page. */
 const NAMED = /`([a-z][\w-]*(?:\/[\w.-]+)+\.tsx?)`/g;
 /** Where the paths on a page may begin. */
@@ -24,6 +29,21 @@ describe('docs/architecture.md', () => {
     expect(URL_WAY.flatMap((each) => each.files).filter((path) => !existsSync(new URL(path, root)))).toEqual(
       [],
     );
+  });
+
+  it.each([
+    ['the files of an export', 'exports'],
+    ['the files of a webhook', 'webhooks'],
+  ])('tells %s in eight steps, and names every file of capabilities/%s', (mark, capability) => {
+    const steps = stepsOf(mark);
+    expect(steps.match(/^\d+\. /gm)).toHaveLength(8);
+    const named = filesOf(steps);
+    const folder = `src/capabilities/${capability}/`;
+    const own = readdirSync(new URL(folder, root)).filter(
+      (name) => name.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(name),
+    );
+    expect(own.map((name) => folder + name).filter((path) => !named.includes(path))).toEqual([]);
+    expect(named.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
 
   it('names only files that exist', () => {
