@@ -17,7 +17,7 @@ import { createSessions } from '../capabilities/sessions/sessions.ts';
 import type { Vault } from '../capabilities/sessions/vault.ts';
 import { createPageContents } from '../capabilities/snapshots/page-contents.ts';
 import type { Deliverers } from '../capabilities/webhooks/deliverer.ts';
-import { type MailRules, mailRulesOf } from '../capabilities/webhooks/mail-addresses.ts';
+import { type MailRules, mailRulesOf } from '../capabilities/webhooks/mail.ts';
 import { createWebhooks, type Webhooks } from '../capabilities/webhooks/webhooks.ts';
 import { readPlans } from '../core/config/plans-and-prices.ts';
 import type { Settings } from '../core/config/settings.ts';

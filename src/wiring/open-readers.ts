@@ -13,7 +13,7 @@ import {
 import type { Vault } from '../capabilities/sessions/vault.ts';
 import type { Deliverers } from '../capabilities/webhooks/deliverer.ts';
 import { createDeliveries, type Deliveries } from '../capabilities/webhooks/deliveries.ts';
-import { createMailer } from '../capabilities/webhooks/mailer.ts';
+import { createMailer } from '../capabilities/webhooks/mail.ts';
 import { ATTEMPT_MS, SENDER_HEADERS } from '../capabilities/webhooks/send-attempt.ts';
 import type { Settings } from '../core/config/settings.ts';
 import type { ReaderName } from '../core/model/derived.ts';

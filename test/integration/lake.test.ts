@@ -6,7 +6,7 @@ import {
   createLakeKeeper,
 } from '../../src/capabilities/lake/lake-keeper.ts';
 import { manifestPath } from '../../src/capabilities/lake/lake-layout.ts';
-import type { LakeRow } from '../../src/capabilities/lake/page-rows.ts';
+import type { LakeRow } from '../../src/capabilities/lake/lake-rows.ts';
 import { decodeParquet } from '../../src/capabilities/lake/parquet-file.ts';
 import { drainEvents, rebuildLake } from '../../src/capabilities/lake/rebuild.ts';
 import type { Job } from '../../src/core/model/job.ts';

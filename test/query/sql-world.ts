@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeLakeFiles } from '../../src/capabilities/lake/lake-files.ts';
-import { createRowBatch } from '../../src/capabilities/lake/page-rows.ts';
+import { createRowBatch } from '../../src/capabilities/lake/lake-rows.ts';
 import { createSqlQueries } from '../../src/capabilities/query/sql/sql-queries.ts';
 import {
   type SqlEnd,

@@ -8,7 +8,7 @@ import {
   LEASE_MS,
   workLane,
 } from '../../src/capabilities/webhooks/delivery-worker.ts';
-import { createMailer } from '../../src/capabilities/webhooks/mailer.ts';
+import { createMailer } from '../../src/capabilities/webhooks/mail.ts';
 import { readOutbox } from '../../src/capabilities/webhooks/outbox-reader.ts';
 import { createWebhooks, type Webhooks } from '../../src/capabilities/webhooks/webhooks.ts';
 import type { AccountId, JobId } from '../../src/core/model/ids.ts';

@@ -1,7 +1,7 @@
 import type { AccountId, JobId } from '../../core/model/ids.ts';
 import type { LakeFile, LakeRule, LakeView } from '../../core/ports/lake-store.ts';
 import { discardFiles, type LakeParts, writeLakeFiles } from './lake-files.ts';
-import type { DroppedRows } from './merge-files.ts';
+import type { DroppedRows } from './lake-rows.ts';
 
 export interface CompactionReport {
   /** Files that were replaced, and by how many. */

@@ -5,8 +5,7 @@ import type { Store } from '../../core/ports/store.ts';
 import { siblingModule } from '../../lib/threads/thread.ts';
 import { ThreadClient } from '../../lib/threads/thread-client.ts';
 import { LAKE_SCHEMA_VERSION, lakePath, newFileId } from './lake-layout.ts';
-import type { DroppedRows, MergedFile } from './merge-files.ts';
-import type { EncodedFile } from './page-rows.ts';
+import type { DroppedRows, EncodedFile, MergedFile } from './lake-rows.ts';
 
 /** What the lake is made of. */
 export interface LakeParts {

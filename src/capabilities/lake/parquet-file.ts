@@ -1,7 +1,7 @@
 import type { AsyncBuffer, SchemaElement } from 'hyparquet';
 import type { LakeTable } from '../../core/ports/lake-store.ts';
 import { LAKE_COLUMNS, LAKE_SCHEMA_VERSION, type LakeColumn, type LakeType } from './lake-layout.ts';
-import type { LakeRow, LakeValue } from './page-rows.ts';
+import type { LakeRow, LakeValue } from './lake-rows.ts';
 
 const ELEMENTS: Readonly<Record<LakeType, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },

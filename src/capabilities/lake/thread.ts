@@ -1,7 +1,6 @@
 import { answerCalls, handOver, lowerThreadPriority } from '../../lib/threads/answer-calls.ts';
 import type { EncoderMethods } from './lake-files.ts';
-import { mergeFiles, pagesInFiles } from './merge-files.ts';
-import { createRowBatch, type EncodedFile, type RowBatch } from './page-rows.ts';
+import { createRowBatch, type EncodedFile, mergeFiles, pagesInFiles, type RowBatch } from './lake-rows.ts';
 
 /** The thread that turns pages into Parquet files: parsing and compressing would hold up the event loop. */
 lowerThreadPriority();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { parseQuery, type QueryRequest } from './parse-query.ts';
-import { writeCursor } from './query-cursor.ts';
+import { parseQuery, type QueryRequest, writeCursor } from './parse-query.ts';
 
 /** The problems of a request, `field: message` each; empty when there are none. */
 function problemsOf(request: unknown): string[] {

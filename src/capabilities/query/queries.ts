@@ -9,8 +9,7 @@ import {
   type RowPlace,
 } from '../../core/ports/query-store.ts';
 import { type EvaluatedRow, positionOf, tooLarge } from './evaluate.ts';
-import { parseQuery, type QueryRequest, withDefaults } from './parse-query.ts';
-import { writeCursor } from './query-cursor.ts';
+import { parseQuery, type QueryRequest, withDefaults, writeCursor } from './parse-query.ts';
 import { createScanThreads, type ScanThreads, tooLong } from './scan-threads.ts';
 import { columnsOf } from './source-rows.ts';
 import { createTurns } from './turns.ts';

@@ -13,7 +13,7 @@ import type {
 } from '../../core/ports/webhook-store.ts';
 import { endWith, sampledContext, serverAttributes, startSpan } from '../../core/tracing/tracing.ts';
 import type { Vault } from '../sessions/vault.ts';
-import { CONFIRM_EVENT } from './mail-addresses.ts';
+import { CONFIRM_EVENT } from './mail.ts';
 import { type ContentsParts, readContents, toldData } from './message.ts';
 import {
   ATTEMPT_MS,

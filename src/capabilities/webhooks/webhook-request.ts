@@ -9,7 +9,7 @@ import {
   webhookUrlField,
 } from '../jobs/request/webhook-fields.ts';
 import type { Deliverer, Deliverers } from './deliverer.ts';
-import { readMailto } from './mail-addresses.ts';
+import { readMailto } from './mail.ts';
 import { secretProblem } from './webhook-secrets.ts';
 
 const fields = {

@@ -13,7 +13,7 @@ import {
   type MailRules,
   newConfirmToken,
   requireConfirmable,
-} from './mail-addresses.ts';
+} from './mail.ts';
 import {
   mailAddressOf,
   readTarget,

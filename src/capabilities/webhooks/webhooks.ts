@@ -14,7 +14,7 @@ import type {
 import type { JobWebhook } from '../jobs/request/webhook-fields.ts';
 import type { NotifyRequest } from '../monitors/monitor-request.ts';
 import type { Vault } from '../sessions/vault.ts';
-import { isConfirmToken } from './mail-addresses.ts';
+import { isConfirmToken } from './mail.ts';
 import {
   type RotationRequest,
   readJobTarget,

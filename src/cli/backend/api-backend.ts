@@ -3,18 +3,23 @@ import type { PageResult } from '../../capabilities/jobs/results/page-result.ts'
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import type { ChangeView } from '../../capabilities/views/diff-view.ts';
 import type { JobView } from '../../capabilities/views/job-view.ts';
+import type { MonitorChangeView, MonitorView } from '../../capabilities/views/monitor-view.ts';
+import type { RunView, ScheduleView } from '../../capabilities/views/schedule-view.ts';
 import type { CredentialView, SessionEntryView } from '../../capabilities/views/session-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { creditsOf } from '../../core/model/credits.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import { urlPart } from '../../lib/url-part.ts';
-import type { ApiClient } from './api-client.ts';
-import { type Backend, type BackendExports, MOST_LISTED } from './backend.ts';
+import { type ApiClient, followEvents } from './api-client.ts';
+import {
+  type Backend,
+  type BackendExports,
+  type BackendHistory,
+  type BackendMonitors,
+  type BackendSchedules,
+  MOST_LISTED,
+} from './backend.ts';
 import { remoteExports } from './export-backend.ts';
-import { followEvents } from './follow-events.ts';
-import { historyOver } from './history-backend.ts';
-import { monitorsOver } from './monitor-backend.ts';
-import { schedulesOver } from './schedule-backend.ts';
 
 const HITS_AT_ONCE = 100;
 
@@ -127,5 +132,57 @@ export function createApiBackend(
         return Array.fromAsync(client.list<SearchHit>(`/v1/search?${fields.join('&')}`, limit, HITS_AT_ONCE));
       },
     },
+  };
+}
+
+function historyOver(client: ApiClient): BackendHistory {
+  const listed = <T>(list: string, url: string, limit: number) =>
+    Array.fromAsync(client.list<T>(`/v1/${list}?url=${urlPart(url)}`, limit));
+  return {
+    snapshots: (url, limit) => listed('pages', url, limit),
+    sightings: (url, limit) => listed('sightings', url, limit),
+    diff(before, after, mode, rules) {
+      const query = new URLSearchParams({ mode, rules: JSON.stringify(rules) });
+      const [a, b] = [before, after].map(urlPart);
+      return client.call('GET', `/v1/snapshots/${a}/diff/${b}?${query}`);
+    },
+  };
+}
+
+function monitorsOver(client: ApiClient): BackendMonitors {
+  const path = (id: string, what = '') => `/v1/monitors/${urlPart(id)}${what}`;
+  return {
+    create: (request) => client.call('POST', '/v1/monitors', request),
+    list: (limit) => Array.fromAsync(client.list<MonitorView>('/v1/monitors', limit)),
+    get: (id) => client.call('GET', path(id)),
+    change: (id, change) => client.call('PATCH', path(id), change),
+    pause: (id) => client.call('POST', path(id, '/pause')),
+    resume: (id) => client.call('POST', path(id, '/resume')),
+    run: (id) => client.call('POST', path(id, '/run')),
+    changes: (id, { kind, limit }) =>
+      Array.fromAsync(
+        client.list<MonitorChangeView>(
+          path(id, kind === undefined ? '/changes' : `/changes?kind=${kind}`),
+          limit,
+        ),
+      ),
+    delete: async (id) => void (await client.call('DELETE', path(id))),
+  };
+}
+
+function schedulesOver(client: ApiClient): BackendSchedules {
+  const path = (id: string, what = '') => `/v1/schedules/${urlPart(id)}${what}`;
+  return {
+    create: (request) => client.call('POST', '/v1/schedules', request),
+    change: (id, request) => client.call('PATCH', path(id), request),
+    preview: (request) => client.call('POST', '/v1/schedules/preview', request),
+    list: (limit) => Array.fromAsync(client.list<ScheduleView>('/v1/schedules', limit)),
+    get: (id) => client.call('GET', path(id)),
+    next: (id) => client.call('GET', path(id, '/next')),
+    pause: (id) => client.call('POST', path(id, '/pause')),
+    resume: (id) => client.call('POST', path(id, '/resume')),
+    run: (id) => client.call('POST', path(id, '/run')),
+    history: (id, limit) => Array.fromAsync(client.list<RunView>(path(id, '/runs'), limit)),
+    delete: async (id) => void (await client.call('DELETE', path(id))),
   };
 }

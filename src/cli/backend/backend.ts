@@ -1,3 +1,4 @@
+import type { DiffMode } from '../../capabilities/compare/page-comparer.ts';
 import type { ChangeType } from '../../capabilities/compare/site-change.ts';
 import type { StreamEvent } from '../../capabilities/events/stream-frames.ts';
 import type { JobError } from '../../capabilities/jobs/results/job-reader.ts';
@@ -5,12 +6,20 @@ import type { PageResult } from '../../capabilities/jobs/results/page-result.ts'
 import type { QueryResult } from '../../capabilities/query/queries.ts';
 import type { SearchHit } from '../../capabilities/query/search/searches.ts';
 import type { SqlAnswer } from '../../capabilities/query/sql/sql-request.ts';
+import type {
+  PreviewRequest,
+  ScheduleChangeRequest,
+  ScheduleRequest,
+} from '../../capabilities/schedules/schedule-request.ts';
 import type { Credential } from '../../capabilities/sessions/credential.ts';
 import type { SessionRequest } from '../../capabilities/sessions/session.ts';
 import type { UsageView } from '../../capabilities/views/account-view.ts';
 import type { ChangeView } from '../../capabilities/views/diff-view.ts';
 import type { JobView } from '../../capabilities/views/job-view.ts';
+import type { MonitorChangeView, MonitorView } from '../../capabilities/views/monitor-view.ts';
+import type { NextView, RunView, ScheduleView } from '../../capabilities/views/schedule-view.ts';
 import type { CredentialView, SessionEntryView, SessionView } from '../../capabilities/views/session-view.ts';
+import type { SightingView, SnapshotView, VersionDiffView } from '../../capabilities/views/snapshot-view.ts';
 import type {
   ChangedWebhookView,
   DeliveryDetailView,
@@ -20,14 +29,12 @@ import type {
 } from '../../capabilities/views/webhook-view.ts';
 import type { ExportSpec } from '../../core/model/export.ts';
 import type { Budgets, Job } from '../../core/model/job.ts';
+import type { ChangeKind } from '../../core/model/monitor.ts';
 import type { LedgerEntry, TaskState } from '../../core/model/task.ts';
 import type { UsageGroup } from '../../core/ports/credit-store.ts';
 import type { ExportProgress } from '../../core/ports/export-store.ts';
 import type { DeliveryState } from '../../core/ports/webhook-store.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
-import type { BackendHistory } from './history-backend.ts';
-import type { BackendMonitors } from './monitor-backend.ts';
-import type { BackendSchedules } from './schedule-backend.ts';
 
 /**
  * The jobs, sessions, credentials, webhooks, schedules and monitors of an installation, as commands read and change them through its API: that of a
@@ -142,6 +149,49 @@ export interface BackendCredentials {
   list(): Promise<CredentialView[]>;
   put(name: string, credential: Credential): Promise<void>;
   delete(name: string): Promise<void>;
+}
+
+/** The history of pages, as commands read it. */
+export interface BackendHistory {
+  /** Each content of the page, the one that was seen last first. */
+  snapshots(url: string, limit: number): Promise<SnapshotView[]>;
+  /** Which job saw which content, the newest first. */
+  sightings(url: string, limit: number): Promise<SightingView[]>;
+  /** How two snapshots differ, the earlier one first. NOT_FOUND where there is none. */
+  diff(before: string, after: string, mode: DiffMode, rules: DiffRules): Promise<VersionDiffView>;
+}
+
+/** The monitors of an installation, as commands read and change them. `id` is the id of a monitor. Requests are those of the API. */
+export interface BackendMonitors {
+  create(request: object): Promise<MonitorView>;
+  list(limit: number): Promise<MonitorView[]>;
+  get(id: string): Promise<MonitorView>;
+  change(id: string, change: object): Promise<MonitorView>;
+  pause(id: string): Promise<MonitorView>;
+  resume(id: string): Promise<MonitorView>;
+  /** A server that works on the data folder begins with the check; without one it waits there. */
+  run(id: string): Promise<RunView>;
+  changes(
+    id: string,
+    query: { readonly kind?: ChangeKind | undefined; readonly limit: number },
+  ): Promise<MonitorChangeView[]>;
+  delete(id: string): Promise<void>;
+}
+
+/** The schedules of an installation, as commands read and change them. `id` is the id of a schedule. */
+export interface BackendSchedules {
+  create(request: ScheduleRequest): Promise<ScheduleView>;
+  change(id: string, request: ScheduleChangeRequest): Promise<ScheduleView>;
+  preview(request: PreviewRequest): Promise<NextView>;
+  list(limit: number): Promise<ScheduleView[]>;
+  get(id: string): Promise<ScheduleView>;
+  next(id: string): Promise<NextView>;
+  pause(id: string): Promise<ScheduleView>;
+  resume(id: string): Promise<ScheduleView>;
+  /** A server that works on the data folder begins with the job; without one it waits there. */
+  run(id: string): Promise<RunView>;
+  history(id: string, limit: number): Promise<RunView[]>;
+  delete(id: string): Promise<void>;
 }
 
 /** Entries that a command lists at most, and asks for at once. */

@@ -4,8 +4,7 @@ import type { MonitorChangeView, MonitorView } from '../../capabilities/views/mo
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../core/model/monitor.ts';
 import { describeCount } from '../../lib/human-units.ts';
-import { MOST_LISTED } from '../backend/backend.ts';
-import type { BackendMonitors } from '../backend/monitor-backend.ts';
+import { MOST_LISTED, type BackendMonitors } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';
 import { given, parseFlags, withAccountFlags } from '../flags/flags.ts';

@@ -8,9 +8,8 @@ import {
 } from '../../capabilities/schedules/schedule-request.ts';
 import type { NextView, RunView, ScheduleView } from '../../capabilities/views/schedule-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { MOST_LISTED } from '../backend/backend.ts';
+import { MOST_LISTED, type BackendSchedules } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
-import type { BackendSchedules } from '../backend/schedule-backend.ts';
 import { wholeNumber } from '../flags/flag-values.ts';
 import { parseFlags, withAccountFlags } from '../flags/flags.ts';
 import {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { checkMailServer } from '../../capabilities/webhooks/mailer.ts';
+import { checkMailServer } from '../../capabilities/webhooks/mail.ts';
 import { readPairs } from '../../core/config/field-types.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { allows, requireReadable } from '../../capabilities/accounts/scopes.ts';
 import { readRecord } from '../../capabilities/jobs/results/page-result.ts';
-import { MOST_CURSOR_CHARS } from '../../capabilities/query/query-cursor.ts';
+import { MOST_CURSOR_CHARS } from '../../capabilities/query/parse-query.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { UrlKey } from '../../core/model/ids.ts';
 import { requireLedger } from '../../core/model/retention.ts';

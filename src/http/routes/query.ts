@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { allows } from '../../capabilities/accounts/scopes.ts';
 import { parseRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { CONDITION_LIMITS, OPERATORS } from '../../capabilities/query/parse-condition.ts';
-import { QUERY_LIMITS } from '../../capabilities/query/parse-query.ts';
-import { MOST_CURSOR_CHARS } from '../../capabilities/query/query-cursor.ts';
+import { MOST_CURSOR_CHARS, QUERY_LIMITS } from '../../capabilities/query/parse-query.ts';
 import {
   answerOf,
   eachSqlItem,

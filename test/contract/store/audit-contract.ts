@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { countConfirmation } from '../../../src/capabilities/webhooks/mail-addresses.ts';
+import { countConfirmation } from '../../../src/capabilities/webhooks/mail.ts';
 import {
   type AuditEntry,
   type AuditQuery,

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AccountId, ContentHash, JobId, JobSeq, TaskId } from '../../core/model/ids.ts';
 import type { Page, PageRecord } from '../../core/model/page.ts';
 import { packRecord } from '../../core/model/page-record.ts';
-import { mergeFiles, pagesInFiles } from './merge-files.ts';
-import { createRowBatch, type EncodedFile, type LakeRow } from './page-rows.ts';
+import { createRowBatch, type EncodedFile, type LakeRow, mergeFiles, pagesInFiles } from './lake-rows.ts';
 import { decodeParquet } from './parquet-file.ts';
 
 const ACCOUNT = 'acc_1' as AccountId;

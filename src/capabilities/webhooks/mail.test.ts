@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settingsSchema } from '../../core/config/settings.ts';
-import { readMailto } from './mail-addresses.ts';
+import { readMailto } from './mail.ts';
 import { readTarget } from './webhook-request.ts';
 
 describe('the address of an e-mail', () => {

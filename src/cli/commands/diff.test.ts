@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { VersionDiffView } from '../../capabilities/views/snapshot-view.ts';
-import { describeVersionDiff } from './version-diff.ts';
+import { describeVersionDiff } from './diff.ts';
 
 it.each([
   [0.1234, '12.3 %'],
