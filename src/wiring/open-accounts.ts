@@ -5,12 +5,15 @@ import {
   createRemoteCredentials,
 } from '../capabilities/sessions/credentials.ts';
 import { createSessions, type Sessions } from '../capabilities/sessions/sessions.ts';
-import type { Vault } from '../capabilities/sessions/vault.ts';
+import { openVault, type Vault } from '../capabilities/sessions/vault.ts';
 import type { Settings } from '../core/config/settings.ts';
 import { keyFileOf, readVaultKeys, withVaultKeys } from '../core/config/vault-keys.ts';
 import type { Logger } from '../core/observe/logger.ts';
 import type { SessionStore } from '../core/ports/session-store.ts';
 import type { Store } from '../core/ports/store.ts';
+import type { Places } from './open-places.ts';
+import { openStore, type StorePlace } from './storage.ts';
+import type { ThisProcess } from './this-process.ts';
 
 /** What accounts keep besides jobs: their sessions, and what they log in with. */
 export interface Accounts {
@@ -41,6 +44,39 @@ export function openAccounts(settings: AccountSettings, { store, vault, now }: A
     sessions: createSessions({ store, vault, now, hours: sessionHours }),
     credentials: createCredentials({ store, vault, service, now }),
     close: async () => service?.close(),
+  };
+}
+
+/** The accounts that a process uses, and where its jobs are sealed. */
+interface ProcessAccounts {
+  readonly accounts: Accounts;
+  /** Jobs are sealed by the key of the place that has them. */
+  readonly vault: Vault | null;
+  /** The store that has the accounts, for callers with clients waiting. */
+  readonly keptIn: Store;
+}
+
+/** Opens the accounts of this installation, or those of the place that is named: a command in a folder of its own uses those of another. */
+export async function openProcessAccounts(
+  { given, closers }: ThisProcess,
+  { settings, store, front, now, onStoreError }: Places,
+  accountsIn: StorePlace | undefined,
+): Promise<ProcessAccounts> {
+  const vault = openVault(settings);
+  const open = (keyed: AccountSettings, place: AccountPlace): Accounts => {
+    const accounts = openAccounts(keyed, place);
+    closers.users.push(() => accounts.close());
+    return accounts;
+  };
+  if (accountsIn === undefined)
+    return { accounts: open(settings, { store, vault, now }), vault, keptIn: front };
+  const other = await openStore(accountsIn, onStoreError, now);
+  closers.places.push(() => other.close());
+  const keyed = await withVaultKeys({ ...given, ...accountsIn }, () => other.hasSealed());
+  return {
+    accounts: open(keyed, { store: other, vault: openVault(keyed), now }),
+    vault,
+    keptIn: other,
   };
 }
 

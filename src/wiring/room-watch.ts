@@ -6,7 +6,7 @@ import type { Logger } from '../core/observe/logger.ts';
 import type { HoldReason } from '../crawl/read/thread-messages.ts';
 
 /** Whether there is room for new work: one answer for health and for everything that takes work in. */
-interface RoomWatch {
+export interface RoomWatch {
   /** DISK_FULL while this process knows that what comes of new work cannot be kept; null otherwise. Asking never waits. */
   refusal(): ScrapifieError | null;
   /** A call of the store has failed. */

@@ -40,7 +40,7 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
   createSearches: ONE_PLACE,
   createWebhooks: ONE_PLACE,
   // A data folder without a key gets one when something is sealed.
-  openVault: ['wiring/platform.ts', 'capabilities/sessions/vault.ts'],
+  openVault: ['wiring/open-accounts.ts', 'capabilities/sessions/vault.ts'],
   openVaultLater: ['wiring/open-command-api.ts'],
 };
 
