@@ -17,8 +17,7 @@ Learns the weights of src/extract/content from a folder of labelled pages and wr
                         whole extractions, with weights learned from the others and from all of --more
   --beside TEXTS.json   texts that another program found, by id, to be scored as well`;
 
-const WEIGHTS = fileURLToPath(new URL('../src/extract/content/model/weights.ts', import.meta.url));
-const LINE_CHARS = 110;
+const WEIGHTS = fileURLToPath(new URL('../src/extract/content/model/weights.json', import.meta.url));
 
 const FOLDS = 5;
 
@@ -68,25 +67,10 @@ function check(examples: readonly Example[], more: readonly Example[], beside: s
 }
 
 function write({ types, tokens, first, second }: ContentModel): void {
-  const packed = packForests([...types, first, second]);
-  const lines: string[] = [];
-  for (let at = 0; at < packed.length; at += LINE_CHARS) lines.push(packed.slice(at, at + LINE_CHARS));
-  const source = [
-    '// Written by bench/content-train.ts from labelled pages; see docs/extraction.md. Not to be edited.',
-    '',
-    '/** The forests of the content model, packed. */',
-    'export const WEIGHTS = `',
-    ...lines,
-    '`;',
-    '',
-    '/** What tokens say: a line per source. */',
-    'export const TOKENS = `',
-    ...packTokens(tokens),
-    '`;',
-    '',
-  ];
-  writeFileSync(WEIGHTS, source.join('\n'));
-  process.stdout.write(`${WEIGHTS}: ${source.join('').length} characters\n`);
+  const forests = packForests([...types, first, second]);
+  const text = `${JSON.stringify({ forests, tokens: packTokens(tokens) }, null, 2)}\n`;
+  writeFileSync(WEIGHTS, text);
+  process.stdout.write(`${WEIGHTS}: ${text.length} characters\n`);
 }
 
 const pages = readPages(folder);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { structuredView } from '../../src/extract/structured/structured-view.ts';
+import { readStructured, viewOf } from '../../src/extract/structured/structured-view.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
 import {
   extractTyped,
@@ -113,7 +113,7 @@ describe('types', () => {
         (parts, type) => {
           const html = parts.join('');
           expectSound(read(html, type));
-          JSON.stringify(structuredView(buildTree(html), 'https://a.example/'));
+          JSON.stringify(viewOf(readStructured(buildTree(html), 'https://a.example/')));
         },
       ),
       { numRuns: 600 },

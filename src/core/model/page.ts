@@ -170,6 +170,22 @@ export interface NewPage {
   readonly record: Uint8Array | null;
 }
 
+/** What a page has of which no content was read. */
+export const WITHOUT_CONTENT = {
+  contentType: null,
+  charset: null,
+  contentHash: null,
+  textHash: null,
+  bytes: 0,
+  title: null,
+  etag: null,
+  lastModified: null,
+  duplicateOf: null,
+  errorCode: null,
+  errorMessage: null,
+  record: null,
+} as const satisfies Partial<NewPage>;
+
 export interface Page extends NewPage {
   /** Parts that were deleted because their time was over; missing when all are there. */
   readonly expired?: readonly PagePart[];

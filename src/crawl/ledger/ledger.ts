@@ -2,7 +2,7 @@ import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-er
 import type { Attempt } from '../../core/model/attempt.ts';
 import { isOurs, type PriceTable, priceOf } from '../../core/model/credits.ts';
 import type { TaskId } from '../../core/model/ids.ts';
-import type { NewPage } from '../../core/model/page.ts';
+import { type NewPage, WITHOUT_CONTENT } from '../../core/model/page.ts';
 import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
 import type { NewTask } from '../../core/model/task.ts';
 import type { Logger } from '../../core/observe/logger.ts';
@@ -315,23 +315,14 @@ function refusedAttempt({ engine, statusCode, ms, bytes, at }: Attempt): Attempt
 
 function refusedPage({ url, statusCode, fetchedAt, depth }: NewPage): NewPage {
   return {
+    ...WITHOUT_CONTENT,
     url,
     finalUrl: url,
     statusCode: status(statusCode),
-    contentType: null,
-    charset: null,
     fetchedAt: count(fetchedAt),
     depth: count(depth),
-    contentHash: null,
-    textHash: null,
-    bytes: 0,
-    title: null,
-    etag: null,
-    lastModified: null,
-    duplicateOf: null,
     errorCode: 'UNSTORABLE',
     errorMessage: REASON,
-    record: null,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { UrlKey } from '../../core/model/ids.ts';
 import { traitsOfKind } from '../../core/model/job-kinds.ts';
-import type { NewPage } from '../../core/model/page.ts';
+import { type NewPage, WITHOUT_CONTENT } from '../../core/model/page.ts';
 import { PROVISIONAL_REASONS } from '../../core/model/reasons.ts';
 import type { FoundBy, NewTask, TaskKind } from '../../core/model/task.ts';
 import type { Extracted } from '../../extract/scan/extract-page.ts';
@@ -220,24 +220,8 @@ async function* once(body: Uint8Array): AsyncIterable<Uint8Array> {
   yield body;
 }
 
-function pageOf({ task, response, fetchedAt }: ReadRequest): NewPage {
-  return {
-    url: task.url,
-    finalUrl: response.finalUrl,
-    statusCode: response.statusCode,
-    contentType: response.contentType,
-    charset: null,
-    fetchedAt,
-    depth: task.depth,
-    contentHash: null,
-    textHash: null,
-    bytes: response.body.byteLength,
-    title: null,
-    etag: null,
-    lastModified: null,
-    duplicateOf: null,
-    errorCode: null,
-    errorMessage: null,
-    record: null,
-  };
+function pageOf({ task: { url, depth }, response, fetchedAt }: ReadRequest): NewPage {
+  const { finalUrl, statusCode, contentType, body } = response;
+  const bytes = body.byteLength;
+  return { ...WITHOUT_CONTENT, url, finalUrl, statusCode, contentType, fetchedAt, depth, bytes };
 }

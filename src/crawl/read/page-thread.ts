@@ -7,7 +7,7 @@ import { type ErrorCode, EXIT } from '../../core/errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ContentHash, JobSeq } from '../../core/model/ids.ts';
 import type { Route } from '../../core/model/job.ts';
-import type { RenderedRecord } from '../../core/model/page.ts';
+import { type RenderedRecord, WITHOUT_CONTENT } from '../../core/model/page.ts';
 import { packRecord } from '../../core/model/page-record.ts';
 import type { Blob, Blobs } from '../../core/ports/blobs.ts';
 import { decodeText } from '../../extract/charset/charset.ts';
@@ -288,6 +288,7 @@ export function unreadPage(
   const message = error instanceof Error ? error.message : String(error);
   return {
     page: {
+      ...WITHOUT_CONTENT,
       url: task.url,
       finalUrl,
       statusCode,
@@ -296,14 +297,9 @@ export function unreadPage(
       fetchedAt,
       depth: task.depth,
       contentHash: body.byteLength === 0 ? null : (hash('sha256', body, 'hex') as ContentHash),
-      textHash: null,
       bytes: body.byteLength,
-      title: null,
       etag: firstHeader(headers.etag),
       lastModified: firstHeader(headers['last-modified']),
-      duplicateOf: null,
-      errorCode: null,
-      errorMessage: null,
       record: packRecord({
         ...(rendered === null ? {} : { rendered }),
         ...responseRecord(response, fetchedAt, { outcome: 'error', evidence: message }),

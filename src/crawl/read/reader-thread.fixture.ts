@@ -1,4 +1,5 @@
 import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { WITHOUT_CONTENT } from '../../core/model/page.ts';
 import type { HeapReport, ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
 
 /** A thread that does what the body of each page tells it to. */
@@ -44,23 +45,14 @@ function obey({ id, request, unread }: ReadCall): void {
       id,
       reading: {
         page: {
+          ...WITHOUT_CONTENT,
           url: request.task.url,
           finalUrl: request.response.finalUrl,
           statusCode: request.response.statusCode,
-          contentType: null,
-          charset: null,
           fetchedAt: request.fetchedAt,
           depth: request.task.depth,
-          contentHash: null,
-          textHash: null,
           bytes: request.response.body.byteLength,
           title: order,
-          etag: null,
-          lastModified: null,
-          duplicateOf: null,
-          errorCode: null,
-          errorMessage: null,
-          record: null,
         },
         discovered: [],
         outcome: 'ok',

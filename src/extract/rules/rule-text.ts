@@ -40,11 +40,6 @@ export interface RuleProblem {
   readonly column?: number;
 }
 
-/** One line with path, column and message: `rules.price.css: column 7: …`. */
-export function describeProblem({ path, column, message }: RuleProblem): string {
-  return column === undefined ? `${path}: ${message}` : `${path}: column ${column}: ${message}`;
-}
-
 /** An invalid selector, path or pattern. Thrown by the parsers, caught where rules are compiled. */
 export class RuleSyntaxError extends Error {
   /** Offset of the mistake; null when it concerns the whole text. */

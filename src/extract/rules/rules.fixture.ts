@@ -1,11 +1,17 @@
 import { buildTree } from '../tree/tree-builder.ts';
 import { Budget } from './budget.ts';
 import type { RulePage } from './page-sources.ts';
+import type { RuleProblem } from './rule-text.ts';
 import { TreeIndex } from './tree-index.ts';
 
 /** For tests: a budget that only counts. */
 export function countingBudget(steps?: number): Budget {
   return new Budget({ now: () => 0, ...(steps === undefined ? {} : { steps }) });
+}
+
+/** One line with path, column and message: `rules.price.css: column 7: …`. */
+export function describeProblem({ path, column, message }: RuleProblem): string {
+  return column === undefined ? `${path}: ${message}` : `${path}: column ${column}: ${message}`;
 }
 
 export function indexOf(html: string): TreeIndex {

@@ -4,8 +4,7 @@ import { parse } from 'yaml';
 import { applyExtractionRules, type RuleResult } from './apply-rules.ts';
 import { compileExtractionRules } from './compile-rules.ts';
 import type { RulePage } from './page-sources.ts';
-import { describeProblem } from './rule-text.ts';
-import { htmlPage, jsonPage } from './rules.fixture.ts';
+import { describeProblem, htmlPage, jsonPage } from './rules.fixture.ts';
 
 const CLOCK = { now: () => 0 };
 const SHOP = `<html lang="en"><head><title>Chairs</title><script type="application/ld+json">{"@type":"Product","name":"Oak","offers":{"price":"19.90"}}</script>

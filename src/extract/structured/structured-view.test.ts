@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../tree/tree-builder.ts';
-import { type StructuredView, structuredView } from './structured-view.ts';
+import { readStructured, type StructuredView, viewOf } from './structured-view.ts';
 
 // Through JSON, because that is what becomes of it.
-const viewOf = (html: string, linkHeader: string | null = null): StructuredView =>
-  JSON.parse(JSON.stringify(structuredView(buildTree(html), 'https://example.com/a/b', { linkHeader })));
+const viewIn = (html: string, linkHeader: string | null = null): StructuredView =>
+  JSON.parse(
+    JSON.stringify(viewOf(readStructured(buildTree(html), 'https://example.com/a/b', { linkHeader }))),
+  );
 const ld = (value: unknown): string => `<script type="application/ld+json">${JSON.stringify(value)}</script>`;
 
 describe('the structured view of a page', () => {
   it('merges what two syntaxes say of one thing, and names the origin of every value', () => {
-    const { items } = viewOf(
+    const { items } = viewIn(
       `${ld({ '@type': 'Product', name: 'Desk', sku: 'D1', offers: { '@type': 'Offer', price: '5.00' } })}
       <div itemscope itemtype="https://schema.org/Product"><b itemprop=name>desk</b><i itemprop=color>red</i>
       <p itemprop=offers itemscope itemtype="https://schema.org/Offer"><b itemprop=price>5.00</b><b itemprop=priceCurrency>EUR</b></p></div>`,
@@ -42,14 +44,14 @@ describe('the structured view of a page', () => {
   });
 
   it('keeps things of different names apart', () => {
-    const { items } = viewOf(
+    const { items } = viewIn(
       `${ld({ '@type': 'Product', name: 'Desk' })}<p itemscope itemtype="https://schema.org/Product"><b itemprop=name>Chair</b></p>`,
     );
     expect(items).toHaveLength(2);
   });
 
   it('writes circles out once', () => {
-    const { items } = viewOf(
+    const { items } = viewIn(
       ld({
         '@graph': [
           { '@type': 'A', '@id': '#a', b: { '@id': '#b' } },
@@ -62,7 +64,7 @@ describe('the structured view of a page', () => {
   });
 
   it('gives what a page says of itself from the most trusted source, and who agrees', () => {
-    const { page } = viewOf(`<html lang=en><title>Trams | Gazette</title><link rel=canonical href="/c">
+    const { page } = viewIn(`<html lang=en><title>Trams | Gazette</title><link rel=canonical href="/c">
       <meta property="og:title" content="Trams"><meta name="twitter:title" content="trams"><meta name="DC.creator" content="Mara">
       <meta name=description content="a &amp; b"><meta property="og:image" content="/i.png"><meta property="og:site_name" content=Gazette>
       ${ld({ '@type': 'NewsArticle', headline: 'Trams', datePublished: '2024-05-03' })}`);
@@ -83,7 +85,7 @@ describe('the structured view of a page', () => {
 
   it('has hreflang, feeds, Open Graph, Twitter and Dublin Core', () => {
     const view =
-      viewOf(`<link rel=alternate hreflang=de href="/de"><link rel=alternate type="application/rss+xml" title=F href=/f>
+      viewIn(`<link rel=alternate hreflang=de href="/de"><link rel=alternate type="application/rss+xml" title=F href=/f>
       <meta property="og:image" content=a><meta property="og:image" content=b><meta property="product:price:amount" content=5>
       <meta name="twitter:card" content=summary><meta name="dcterms.date" content=2024>`);
     expect(view.hreflang).toEqual([{ lang: 'de', url: 'https://example.com/de' }]);
@@ -94,7 +96,7 @@ describe('the structured view of a page', () => {
   });
 
   it('says what was broken', () => {
-    const view = viewOf(
+    const view = viewIn(
       '<script type="application/ld+json">{"a":1,}</script><script type="application/ld+json">{broken</script>',
     );
     expect(view.problems).toEqual([
@@ -141,11 +143,11 @@ describe('breadcrumbs', () => {
       'markup',
     ],
   ])('come from %s', (_, html, from) => {
-    expect(viewOf(html).breadcrumbs).toEqual({ from, crumbs: [home, here] });
+    expect(viewIn(html).breadcrumbs).toEqual({ from, crumbs: [home, here] });
   });
 
   it('are none where there are none', () => {
-    expect(viewOf('<nav><a href=/>Home</a></nav>').breadcrumbs).toBeNull();
+    expect(viewIn('<nav><a href=/>Home</a></nav>').breadcrumbs).toBeNull();
   });
 });
 
@@ -158,10 +160,10 @@ describe('pagination', () => {
     ['the row of numbers', '<nav class=pagination><a href=1>1</a><a href=2>Next »</a></nav>', null, 'markup'],
     ['its arrows', '<ul class="pager"><li><a href=2>›</a></ul>', null, 'markup'],
   ])('comes from %s', (_, html, header, from) => {
-    expect(viewOf(html, header).pagination).toEqual({ next, prev: null, from });
+    expect(viewIn(html, header).pagination).toEqual({ next, prev: null, from });
   });
 
   it('is none where there is none', () => {
-    expect(viewOf('<a href=2>Next</a>').pagination).toEqual({ next: null, prev: null, from: null });
+    expect(viewIn('<a href=2>Next</a>').pagination).toEqual({ next: null, prev: null, from: null });
   });
 });

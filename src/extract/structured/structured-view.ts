@@ -81,10 +81,6 @@ const LANG = hashName('lang');
 const MAIN = /(?:Article|Posting|Page|Product|Recipe|Event|Report)$/;
 
 /** Pure and bounded; never throws. `url` is the URL of the response, after redirects. */
-export function structuredView(tree: PageTree, url: string, options: StructuredOptions = {}): StructuredView {
-  return viewOf(readStructured(tree, url, options));
-}
-
 export function readStructured(
   tree: PageTree,
   url: string,

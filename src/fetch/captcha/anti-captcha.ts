@@ -1,29 +1,19 @@
 import { z } from 'zod';
 import type { Captcha, CaptchaKind, CaptchaSolver } from '../../core/ports/captcha.ts';
-import { CaptchaApiClient, declined, type Reply, shaped, whenOk } from './captcha-api-client.ts';
+import { type CaptchaApiClient, declined, type Reply, shaped, whenOk } from './captcha-api-client.ts';
 import {
   balanceOf,
   createPollingSolver,
   dollars,
   publicPart,
   type ServiceAnswer,
-  SOLVER_TIMING,
   type SolverApi,
-  type SolverTiming,
+  type SolverOptions,
 } from './polling-solver.ts';
 
-export interface AntiCaptchaOptions {
-  readonly key: string;
-  readonly url: string;
-  readonly timing?: Partial<SolverTiming> | undefined;
-}
-
 /** Anti-Captcha's JSON interface. Captchas are solved from the service's own addresses, without a proxy of this installation. */
-export function createAntiCaptcha({ key, url, timing }: AntiCaptchaOptions): CaptchaSolver {
-  const times = { ...SOLVER_TIMING, ...timing };
-  const line = new CaptchaApiClient({ url, requestMs: times.requestMs });
-  return createPollingSolver(new AntiCaptchaApi(key, line), line, times);
-}
+export const createAntiCaptcha = (options: SolverOptions): CaptchaSolver =>
+  createPollingSolver(AntiCaptchaApi, options);
 
 const answerSchema = z.looseObject({
   errorId: z.coerce.number(),

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Captcha, CaptchaKind, CaptchaSolver, Solution } from '../../core/ports/captcha.ts';
 import { abortError } from '../deadline.ts';
-import { type CaptchaApiClient, type Reply, unsolved } from './captcha-api-client.ts';
+import { CaptchaApiClient, type Reply, unsolved } from './captcha-api-client.ts';
 
 /** What a service makes of our questions. Throws only when a signal, or the end of its line, ends one. */
 export interface SolverApi {
@@ -31,7 +31,7 @@ export interface SolverTiming {
   readonly requestMs: number;
 }
 
-export const SOLVER_TIMING: SolverTiming = {
+const SOLVER_TIMING: SolverTiming = {
   firstPauseMs: 5_000,
   pauseMs: 5_000,
   limitMs: 150_000,
@@ -42,13 +42,21 @@ export const SOLVER_TIMING: SolverTiming = {
 const MOST_FAULTS = 4;
 const REPORT_MS = 10_000;
 
+export interface SolverOptions {
+  readonly key: string;
+  /** Address of the service, or of another one with the same interface. */
+  readonly url: string;
+  readonly timing?: Partial<SolverTiming> | undefined;
+}
+
 /** The line, by which the service is asked, is closed with the solver. */
 export function createPollingSolver(
-  api: SolverApi,
-  line: CaptchaApiClient,
-  timing: SolverTiming,
+  Api: new (key: string, line: CaptchaApiClient) => SolverApi,
+  { key, url, timing }: SolverOptions,
 ): CaptchaSolver {
-  const { firstPauseMs, pauseMs, limitMs } = timing;
+  const { firstPauseMs, pauseMs, limitMs, requestMs } = { ...SOLVER_TIMING, ...timing };
+  const line = new CaptchaApiClient({ url, requestMs });
+  const api = new Api(key, line);
 
   /** Asks until there is an answer. `signal` ends the wait for whatever reason. */
   const insist = async <T>(request: () => Promise<Reply<T>>, signal: AbortSignal): Promise<T> => {

@@ -1,33 +1,22 @@
 import { z } from 'zod';
 import type { Captcha, CaptchaKind, CaptchaSolver } from '../../core/ports/captcha.ts';
-import { CaptchaApiClient, declined, type Reply, shaped, whenOk } from './captcha-api-client.ts';
+import { type CaptchaApiClient, declined, type Reply, shaped, whenOk } from './captcha-api-client.ts';
 import {
   balanceOf,
   createPollingSolver,
   dollars,
   publicPart,
   type ServiceAnswer,
-  SOLVER_TIMING,
   type SolverApi,
-  type SolverTiming,
+  type SolverOptions,
 } from './polling-solver.ts';
-
-export interface TwoCaptchaOptions {
-  readonly key: string;
-  /** Address of 2Captcha, or of another service that has `in.php` and `res.php` as 2Captcha has. */
-  readonly url: string;
-  readonly timing?: Partial<SolverTiming> | undefined;
-}
 
 /**
  * 2Captcha's first interface, with `in.php` and `res.php`: the one that other services offer for programs written for
  * 2Captcha.
  */
-export function createTwoCaptcha({ key, url, timing }: TwoCaptchaOptions): CaptchaSolver {
-  const times = { ...SOLVER_TIMING, ...timing };
-  const line = new CaptchaApiClient({ url, requestMs: times.requestMs });
-  return createPollingSolver(new TwoCaptchaApi(key, line), line, times);
-}
+export const createTwoCaptcha = (options: SolverOptions): CaptchaSolver =>
+  createPollingSolver(TwoCaptchaApi, options);
 
 const answerSchema = z.looseObject({
   status: z.coerce.number(),

@@ -1,6 +1,5 @@
 import type { HostKey } from '../../../core/model/ids.ts';
 import { hasDiedTooOften, mustRunAlone } from '../../../core/model/task.ts';
-import type { Logger } from '../../../core/observe/logger.ts';
 import { type HostAccess, hasOwnProxy } from '../access/host-access.ts';
 import type { RobotsLoader } from '../admission/robots-loader.ts';
 import { createTaskRefusals, rendererWait, type TaskRefusals } from '../admission/task-admission.ts';
@@ -8,9 +7,7 @@ import type { Finished } from '../attempt/finish-task.ts';
 import type { Attempts, Faulted } from '../attempt/make-attempt.ts';
 import type { Postponed } from '../attempt/prepare-attempt.ts';
 import type { SliceSpans } from '../process/attempt-spans.ts';
-import type { Quarantine } from '../process/quarantine.ts';
 import { type ClaimedTask, notifyWaiting } from '../process/running-job.ts';
-import type { Slots } from '../process/slots.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { SliceOptions } from './slice.ts';
 import { createStoredAnswers, type StoredAnswers } from './stored-answers.ts';
@@ -211,15 +208,12 @@ interface LoneTasks {
   start(claimed: ClaimedTask): number | null;
 }
 
-interface LoneTaskParts {
-  readonly quarantine: Quarantine;
-  readonly access: HostAccess;
-  readonly slots: Slots;
-  readonly mailbox: Mailbox;
-  /** Nothing is to begin any more: a task that waits for its turn is given back with the host. */
-  readonly stopped: AbortSignal;
-  readonly now: () => number;
-  readonly logger: Logger;
+/** `stopped`: a task that waits for its turn is given back with the host. */
+interface LoneTaskParts
+  extends Pick<
+    TaskStarterOptions,
+    'quarantine' | 'access' | 'slots' | 'mailbox' | 'stopped' | 'now' | 'logger'
+  > {
   /** Fetches the task and stores its end. The task has a slot and the gate's admission. */
   readonly fetch: (claimed: ClaimedTask) => Promise<void>;
   /** The slice has something under way until this ends. */

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../../core/errors/registry.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Attempt } from '../../../core/model/attempt.ts';
 import type { PageOptions } from '../../../core/model/job.ts';
-import type { NewPage } from '../../../core/model/page.ts';
+import { type NewPage, WITHOUT_CONTENT } from '../../../core/model/page.ts';
 import type { Task } from '../../../core/model/task.ts';
 import type { LeaseRef } from '../../../core/ports/host-store.ts';
 import type { Completion, TaskEnd } from '../../../core/ports/ledger-store.ts';
@@ -176,25 +176,9 @@ export function failedPage(
   error: Pick<ScrapifieError, 'code' | 'message'>,
   now: number,
 ): NewPage {
-  return {
-    url: task.url,
-    finalUrl: task.atUrl,
-    statusCode: null,
-    contentType: null,
-    charset: null,
-    fetchedAt: now,
-    depth: task.depth,
-    contentHash: null,
-    textHash: null,
-    bytes: 0,
-    title: null,
-    etag: null,
-    lastModified: null,
-    duplicateOf: null,
-    errorCode: error.code,
-    errorMessage: error.message,
-    record: null,
-  };
+  const { url, atUrl: finalUrl, depth } = task;
+  const failure = { errorCode: error.code, errorMessage: error.message };
+  return { ...WITHOUT_CONTENT, url, finalUrl, statusCode: null, fetchedAt: now, depth, ...failure };
 }
 
 /**

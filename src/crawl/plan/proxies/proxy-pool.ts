@@ -186,24 +186,6 @@ export class ProxyPool {
         : afterOutcome(health, outcome, { host, sentAt, now }, this.health, this.random);
   }
 
-  /** The endpoint of a proxy chosen earlier, perhaps by another worker with the same file; null: no such proxy. */
-  endpoint(proxyId: string, country: string | null, sessionId: string | null): ProxyEndpoint | null {
-    const member = this.members.get(proxyId);
-    return member === undefined ? null : endpointFor(member, country, sessionId);
-  }
-
-  forgetSession(sessionId: string): void {
-    this.pins.delete(sessionId);
-  }
-
-  /** Whether any proxy could be used for a host that nothing is known of. */
-  hasHealthy(now: number): boolean {
-    return this.groups.some(
-      ({ breaker, members }) =>
-        canPass(breaker, now) && members.some(({ health }) => isHealthy(health, this.health, now)),
-    );
-  }
-
   figures(now: number): PoolFigures {
     return figuresOf(this.groups, this.tiers, this.health, now);
   }

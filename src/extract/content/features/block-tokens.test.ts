@@ -66,13 +66,13 @@ describe('scores of tokens', () => {
 
   it('come back from their packed form in steps of a hundredth', () => {
     const back = readTokens(
-      `\n${packTokens([
+      packTokens([
         ...weights.slice(0, 3),
         new Map([
           ['footer', -2.004],
           ['x', 0.001],
         ]),
-      ]).join('\n')}\n`,
+      ]),
     );
     expect(back.map((map) => [...map])).toEqual([[['cookie', -1.5]], [], [['note', 0.25]], [['footer', -2]]]);
   });

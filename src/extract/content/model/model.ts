@@ -1,4 +1,4 @@
-import { TOKENS, WEIGHTS } from './weights.ts';
+import weights from './weights.json' with { type: 'json' };
 
 export interface ContentModel {
   /** One per page type. */
@@ -10,12 +10,12 @@ export interface ContentModel {
 
 let kept: ContentModel | null = null;
 
-/** The model trained by `bench/content-train.ts` on labelled pages; unpacked on first use. */
+/** The model that `bench/content-train.ts` trained on labelled pages and wrote to weights.json; unpacked on first use. */
 export function model(): ContentModel {
   if (kept === null) {
-    const forests = readForests(WEIGHTS);
+    const forests = readForests(weights.forests);
     const [first, second] = forests.slice(-2) as [Forest, Forest];
-    kept = { types: forests.slice(0, -2), tokens: readTokens(TOKENS), first, second };
+    kept = { types: forests.slice(0, -2), tokens: readTokens(weights.tokens), first, second };
   }
   return kept;
 }
@@ -148,8 +148,7 @@ export function packTokens(weights: TokenWeights): string[] {
   );
 }
 
-export function readTokens(lines: string): TokenWeights {
-  const packed = lines.replace(/^\n/, '').split('\n');
+export function readTokens(packed: readonly string[]): TokenWeights {
   return TOKEN_SOURCES.map((_, source) => {
     const parts = (packed[source] ?? '').split(' ');
     const map = new Map<string, number>();
