@@ -18,7 +18,7 @@ export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
   openExtractor: async (threads, plugins) =>
     (await import('./open-extractor.ts')).openExtractor(threads, plugins),
   inspect: {
-    postgres: async (url) => (await import('../drivers/store-postgres/inspect.ts')).inspectPostgres(url),
+    postgres: async (url) => (await import('../drivers/store-postgres/migrate.ts')).inspectPostgres(url),
     redis: async (url, prefix) => (await import('./open-links.ts')).inspectRedisFor(url, prefix),
     async bucket(url) {
       const { TRANSIT_FOLDER } = await import('../drivers/blobs-s3/blobs-s3.ts');
@@ -26,7 +26,7 @@ export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
     },
     folderLock: async (dataDir) =>
       (await import('../drivers/store-sqlite/folder-lock.ts')).isFolderLocked(dataDir),
-    sqlite: async (path) => (await import('../drivers/store-sqlite/inspect.ts')).inspectSqlite(path),
+    sqlite: async (path) => (await import('../drivers/store-sqlite/migrate.ts')).inspectSqlite(path),
   },
   backupTools: async () => (await import('./backups.ts')).BACKUP_TOOLS,
   confineBrowsers: async (path, settings) =>

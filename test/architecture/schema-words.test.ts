@@ -7,11 +7,11 @@ import { FOUND_BY, TASK_KINDS, TASK_STATES } from '../../src/core/model/task.ts'
 import { NO_HASH } from '../../src/core/ports/audit-store.ts';
 import { RUN_STATUSES } from '../../src/core/ports/schedule-store.ts';
 import { DELIVERY_STATES } from '../../src/core/ports/webhook-store.ts';
-import { HELD_HOSTS, REST } from '../../src/drivers/store-rows/bounded-claims.ts';
 import { SPARE } from '../../src/drivers/store-rows/credit-rows.ts';
 import { DELETED_ACCOUNT } from '../../src/drivers/store-rows/expiry.ts';
-import { SQL_LINE } from '../../src/drivers/store-rows/lines.ts';
 import { IDLE_RANK } from '../../src/drivers/store-rows/rows.ts';
+import { HELD_HOSTS, REST } from '../../src/drivers/store-sqlite/account-places.ts';
+import { SQL_LINE } from '../../src/drivers/store-sqlite/due-tasks.ts';
 import { readSqlFiles } from './sources.ts';
 
 /** The schema of a database as it is written in its .sql files, without comments. */

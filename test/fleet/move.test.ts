@@ -9,14 +9,14 @@ import type { BackupReport, Installation } from '../../src/capabilities/backup/i
 import { settingsSchema } from '../../src/core/config/settings.ts';
 import { createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
 import { postgresTables } from '../../src/drivers/store-postgres/copied-tables.ts';
-import { openCopySession } from '../../src/drivers/store-postgres/copy-session.ts';
 import { bringUpToDate } from '../../src/drivers/store-postgres/postgres-draft.ts';
+import { openCopySession } from '../../src/drivers/store-postgres/postgres-snapshot.ts';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import {
   DERIVED_COLUMNS,
   DERIVED_SEQUENCES,
   DERIVED_TABLES,
-} from '../../src/drivers/store-rows/derived-tables.ts';
+} from '../../src/drivers/store-rows/copied-tables.ts';
 import { BACKUP_TOOLS } from '../../src/wiring/backups.ts';
 import { openStore } from '../../src/wiring/storage.ts';
 import { endCommands, runCommand, startCommand } from '../integration/cli-command.ts';

@@ -25,7 +25,7 @@ export interface SchemaVersions {
 
 /**
  * The rows of a store at one moment, however long they are read and whatever is written meanwhile. Tables that are
- * derived or belong to running processes are left out; see drivers/store-rows/derived-tables.ts.
+ * derived or belong to running processes are left out; see drivers/store-rows/copied-tables.ts.
  */
 export interface StoreSnapshot {
   readonly schema: SchemaVersions;

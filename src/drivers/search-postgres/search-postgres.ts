@@ -12,7 +12,7 @@ import {
   type SearchTerm,
 } from '../../core/ports/search-store.ts';
 import { createReadReplica } from '../store-rows/read-replica.ts';
-import { searchKeyOf } from '../store-rows/search-rows.ts';
+import { searchKeyOf } from '../store-sql/search.ts';
 
 const CONNECT_MS = 10_000;
 const STANDBY_CONNECT_MS = 1_000;

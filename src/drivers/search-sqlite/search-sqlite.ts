@@ -13,7 +13,7 @@ import {
   type SearchTerm,
 } from '../../core/ports/search-store.ts';
 import { fileAt, type OpenFile, openDerivedFile } from '../derived-file/derived-file.ts';
-import { searchKeyOf } from '../store-rows/search-rows.ts';
+import { searchKeyOf } from '../store-sql/search.ts';
 
 const VERSION = 2;
 

@@ -1,11 +1,11 @@
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { PortableRow, PortableValue, TableShape } from '../../core/ports/store-copy.ts';
-import { isCopied, isCopiedColumn } from '../store-rows/derived-tables.ts';
-import { quoted } from '../store-rows/quoted-name.ts';
+import { isCopied, isCopiedColumn, quoted } from '../store-rows/copied-tables.ts';
 import type { Row } from '../store-rows/rows.ts';
+import { referenceStore } from '../store-sql/references.ts';
 import type { Query } from './database.ts';
 import { storableJson, storableText } from './parameters.ts';
-import { createPostgresReferenceStore } from './references.ts';
+import { runPostgres } from './sql-methods.ts';
 
 /** A table of the schema with what a copy needs to know of its columns. */
 export interface PostgresTable extends TableShape {
@@ -169,9 +169,12 @@ export function parameterOf(value: PortableValue | undefined, isJson: boolean): 
 
 /** Every blob that the rows refer to, by the code that also says which bodies must not be removed. */
 export async function* postgresReferences(query: Query): AsyncGenerator<readonly ContentHash[]> {
-  const references = createPostgresReferenceStore({ query });
+  const run = () => Promise.reject(new Error('A copy changes nothing of the store that it reads.'));
   for (let cursor: string | undefined; ; ) {
-    const { items, nextCursor } = await references.listReferences({ limit: PAGES_AT_ONCE, cursor });
+    const { items, nextCursor } = await runPostgres(
+      referenceStore.listReferences.steps({ limit: PAGES_AT_ONCE, cursor }),
+      { query, run },
+    );
     yield items;
     if (nextCursor === null) return;
     cursor = nextCursor;

@@ -1,6 +1,7 @@
-import { type EventStore, eventCursorOf, eventPlaceOf } from '../../core/ports/event-store.ts';
-import { eventPageOf, eventPlaceFromRow } from '../store-rows/event-rows.ts';
+import type { EventStore } from '../../core/ports/event-store.ts';
+import { eventCursorOf, eventPlaceOf } from '../../core/ports/event-store.ts';
 import type { EventViewStore } from '../store-sql/event-views.ts';
+import { eventPageOf, eventPlaceFromRow } from '../store-sql/event-views.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { SchemaVersions, StoreDraft } from '../../core/ports/store-copy.ts';
-import { quoted } from '../store-rows/quoted-name.ts';
+import { quoted } from '../store-rows/copied-tables.ts';
 import {
   mappingOf,
   type PostgresTable,
@@ -9,9 +9,9 @@ import {
   postgresRows,
   postgresTables,
 } from './copied-tables.ts';
-import { COPY_NAME, openCopySession, requireNoServers } from './copy-session.ts';
 import { openPostgresDatabase, type Query } from './database.ts';
 import { migratePostgres } from './migrate.ts';
+import { COPY_NAME, openCopySession, requireNoServers } from './postgres-snapshot.ts';
 import { POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
 /**

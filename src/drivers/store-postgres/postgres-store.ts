@@ -12,7 +12,6 @@ import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
 import { createPostgresQueryStore } from './queries.ts';
-import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresSightingStore } from './sightings.ts';
 import { postgresMethods } from './sql-methods.ts';
 
@@ -56,7 +55,6 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...createPostgresLedgerStore(database),
     ...createPostgresAuditStore(database),
     defaultAccount: () => Promise.resolve(DEFAULT_ACCOUNT),
-    ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
     ...createPostgresSightingStore(database),
     ...createPostgresDeliveryQueue(database),

@@ -1,7 +1,7 @@
 import type { NewSighting, NewSnapshot, SnapshotStore } from '../../core/ports/snapshot-store.ts';
-import { KNOWN_CONTENT_COLUMNS, knownContentOf } from '../store-rows/snapshot-rows.ts';
 import { moveReader } from '../store-sql/readers.ts';
 import type { SharedSnapshotStore } from '../store-sql/snapshots.ts';
+import { KNOWN_CONTENT_COLUMNS, knownContentOf } from '../store-sql/snapshots.ts';
 import type { PostgresDatabase, Query } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 import { runPostgres } from './sql-methods.ts';

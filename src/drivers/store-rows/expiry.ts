@@ -52,6 +52,12 @@ export function keptPartsOf(row: Row): readonly ('bodies' | 'artifacts')[] {
 export const HAS_BODY =
   'NOT EXISTS (SELECT 1 FROM job_expiry e WHERE e.job_seq = p.job_seq AND e.bodies > p.seq)';
 
+/** A record refers to blobs, or may: that of a rendered page, or a compressed one, which must be read to find out. */
+export const MAY_BE_RENDERED = {
+  sqlite: `(substr(record, 1, 12) = CAST('{"rendered":' AS BLOB) OR substr(record, 1, 1) <> x'7b')`,
+  postgres: `(substring(record FROM 1 FOR 12) = '{"rendered":'::bytea OR substring(record FROM 1 FOR 1) <> '{'::bytea)`,
+};
+
 export const expiredLedger = () =>
   new ScrapifieError(
     'EXPIRED',

@@ -253,3 +253,10 @@ export function scannedPageOf(row: Row, columns: readonly PageColumnField[]): Sc
     record: row.record === null ? null : new Uint8Array(row.record as Uint8Array),
   };
 }
+
+/** A page is public, by its job (j): it was not fetched by a session of the account that reads with credentials. */
+export const IS_PUBLIC_PAGE = {
+  sqlite: `coalesce(json_extract(j.options, '$.credentials') = 'read'
+      AND json_extract(j.options, '$.page.session') IS NOT NULL, 0) = 0`,
+  postgres: `coalesce(j.options ->> 'credentials' = 'read' AND j.options -> 'page' ->> 'session' IS NOT NULL, false) = false`,
+};

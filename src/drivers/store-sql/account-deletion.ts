@@ -1,10 +1,14 @@
 import type { AccountId } from '../../core/model/ids.ts';
-import type { AccountDeletionStore } from '../../core/ports/account-store.ts';
-import { accountRetentionOf, RETENTION_COLUMNS, refuseWhileDeleted } from '../store-rows/account-rows.ts';
-import { inDeletionOrder } from '../store-rows/account-tables.ts';
+import type { RetentionLimits } from '../../core/model/retention.ts';
+import type { AccountDeletionStore, AccountRetention } from '../../core/ports/account-store.ts';
+import type { Row } from '../store-rows/rows.ts';
+import { refuseWhileDeleted } from './keys.ts';
 import { type Methods, read, transaction } from './methods.ts';
 import { CLOCK, either, FOR_NO_KEY_UPDATE, FOR_UPDATE, json, NULL, raw, sql } from './sql.ts';
 import { changed, get, list, run } from './steps.ts';
+
+/** Deleted by calls of their own: jobs in steps, keys and accounts last. */
+const LAST_TABLES: ReadonlySet<string> = new Set(['accounts', 'jobs', 'keys']);
 
 /** Tables with rows of an account, read from the schema: a table that comes with a later version is covered unnamed. */
 const ACCOUNT_TABLES = either(
@@ -22,6 +26,9 @@ const ACCOUNT_TABLES = either(
     WHERE t.relkind = 'r' AND t.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'accounts'::regclass)
     ORDER BY t.relname`,
 );
+
+/** The column for what each of them says about retention. */
+const RETENTION_COLUMNS = { own: 'retention', operator: 'operator_retention' } as const;
 
 export const accountDeletionStore: Methods<AccountDeletionStore> = {
   beginAccountDeletion: transaction(function* (id) {
@@ -88,3 +95,33 @@ export const accountDeletionStore: Methods<AccountDeletionStore> = {
     );
   }),
 };
+
+/** A table with rows of accounts, as the schema describes it. */
+interface AccountTable {
+  readonly name: string;
+  /** Columns of the primary key. */
+  readonly key: readonly string[];
+  /** Other tables that its rows refer to. */
+  readonly refersTo: readonly string[];
+}
+
+/** Puts tables that refer to others before these, so that no row is left that refers to a deleted one. */
+function inDeletionOrder(tables: readonly AccountTable[]): readonly AccountTable[] {
+  const ordered: AccountTable[] = [];
+  let rest = tables.filter(({ name }) => !LAST_TABLES.has(name));
+  while (rest.length > 0) {
+    const isReferred = (name: string) =>
+      rest.some((other) => other.name !== name && other.refersTo.includes(name));
+    const free = rest.filter(({ name }) => !isReferred(name));
+    // Tables that refer to each other cannot be ordered; the store will say which row is in the way.
+    const next = free.length > 0 ? free : rest;
+    ordered.push(...next);
+    rest = rest.filter((table) => !next.includes(table));
+  }
+  return ordered;
+}
+
+function accountRetentionOf(row: Row | undefined): AccountRetention {
+  const limits = (text: unknown) => (text === null ? null : (JSON.parse(String(text)) as RetentionLimits));
+  return { own: limits(row?.retention ?? null), operator: limits(row?.operator_retention ?? null) };
+}

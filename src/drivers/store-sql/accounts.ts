@@ -1,13 +1,15 @@
 import type { AccountId } from '../../core/model/ids.ts';
-import type { AccountLimits, AccountRecordStore } from '../../core/ports/account-store.ts';
-import { accountOfRow, refuseWhileDeleted } from '../store-rows/account-rows.ts';
+import type { Account, AccountLimits, AccountRecordStore } from '../../core/ports/account-store.ts';
 import { DELETED_ACCOUNT } from '../store-rows/expiry.ts';
-import { EXPORTED_BYTES } from '../store-rows/export-rows.ts';
-import { SNAPSHOT_BYTES } from '../store-rows/snapshot-rows.ts';
-import { insertKey } from './keys.ts';
+import type { Row } from '../store-rows/rows.ts';
+import { EXPORTED_BYTES } from './exports.ts';
+import { insertKey, refuseWhileDeleted } from './keys.ts';
 import { change, type Methods, read, transaction } from './methods.ts';
+import { SNAPSHOT_BYTES } from './snapshots.ts';
 import { BY_BYTES, CLOCK, FOR_NO_KEY_UPDATE, NULL, raw, type Sql, sql } from './sql.ts';
 import { changed, find, list, one, run, slice } from './steps.ts';
+
+const maybe = (value: unknown): number | null => (value === null ? null : Number(value));
 
 /** Bytes of the files and snapshots of an account (a). */
 const DERIVED_BYTES = raw(`${EXPORTED_BYTES} + ${SNAPSHOT_BYTES}`);
@@ -108,3 +110,21 @@ export const accountStore: Methods<Omit<AccountRecordStore, 'rotateKey'>> = {
     ),
   ),
 };
+
+function accountOfRow(row: Row): Account {
+  return {
+    id: String(row.id) as AccountId,
+    name: String(row.name),
+    plan: String(row.plan),
+    limits: {
+      requestsPerMinute: maybe(row.requests_per_minute),
+      concurrentPages: maybe(row.concurrent_pages),
+      openUrls: maybe(row.open_urls),
+      storedBytes: maybe(row.stored_bytes),
+    },
+    disabledAt: maybe(row.disabled_at),
+    deletingSince: maybe(row.deleting_at),
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+  };
+}

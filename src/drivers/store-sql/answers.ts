@@ -1,5 +1,5 @@
-import type { AnswerStore } from '../../core/ports/answer-store.ts';
-import { answerStateOf } from '../store-rows/answer-rows.ts';
+import type { AnswerRequest, AnswerState, AnswerStore } from '../../core/ports/answer-store.ts';
+import type { Row } from '../store-rows/rows.ts';
 import { change, type Methods, transaction } from './methods.ts';
 import { CLOCK, json, SKIP_LOCKED, type Sql, sql } from './sql.ts';
 import { changed, get, one, run } from './steps.ts';
@@ -58,3 +58,26 @@ export const answerStore: Methods<AnswerStore> = {
     ),
   ),
 };
+
+/** What becomes of a request whose key is there already, and is not too old. `isHeld`: the request holds it now. */
+function answerStateOf(row: Row, { owner, requestHash }: AnswerRequest, now: number): AnswerState {
+  if (row.request_hash !== requestHash) return { state: 'mismatch' };
+  if (row.status !== null) {
+    return {
+      state: 'answered',
+      answer: {
+        statusCode: Number(row.status),
+        headers: JSON.parse(String(row.headers)) as Record<string, string>,
+        body: row.body as Uint8Array,
+      },
+    };
+  }
+  const leftMs = Number(row.held_until) - now;
+  if (row.owner !== owner && leftMs > 0) return { state: 'busy', leftMs };
+  return {
+    state: 'begun',
+    id: String(row.resource_id),
+    seed: row.seed as Uint8Array,
+    isRepeated: row.owner !== owner,
+  };
+}

@@ -6,6 +6,7 @@ import type { PageKeyStore, SiteStore } from '../../core/ports/job-pages-store.t
 import type { KeyStore, SignInStore } from '../../core/ports/key-store.ts';
 import type { LakeStore } from '../../core/ports/lake-store.ts';
 import type { MonitorStore } from '../../core/ports/monitor-store.ts';
+import type { ReferenceStore } from '../../core/ports/retention-store.ts';
 import type { ScheduleStore } from '../../core/ports/schedule-store.ts';
 import type { SearchStore } from '../../core/ports/search-store.ts';
 import type { SecretStore, SessionStore } from '../../core/ports/session-store.ts';
@@ -25,6 +26,7 @@ import type { Method, Methods } from './methods.ts';
 import { monitorStore } from './monitors.ts';
 import { ownerRequestStore } from './owner-requests.ts';
 import { readerStore } from './readers.ts';
+import { referenceStore } from './references.ts';
 import { retentionStore, type SharedRetentionStore } from './retention.ts';
 import { scheduleStore } from './schedules.ts';
 import { searchStore } from './search.ts';
@@ -33,7 +35,6 @@ import { sessionStore } from './sessions.ts';
 import { signInStore } from './sign-ins.ts';
 import { type SharedSnapshotStore, snapshotStore } from './snapshots.ts';
 import { type WebhookRecordStore, webhookStore } from './webhooks.ts';
-import { type WorkLeaseStore, workLeaseStore } from './work-leases.ts';
 
 /** The ports of what is asked less often than tasks are claimed. They are written once for both databases. */
 export interface ColdStore
@@ -49,7 +50,9 @@ export interface ColdStore
     LakeStore,
     MonitorStore,
     OwnerRequestStore,
+    PageKeyStore,
     ReaderStore,
+    ReferenceStore,
     ScheduleStore,
     SearchStore,
     SecretStore,
@@ -57,10 +60,8 @@ export interface ColdStore
     SharedRetentionStore,
     SharedSnapshotStore,
     SignInStore,
-    PageKeyStore,
     SiteStore,
-    WebhookRecordStore,
-    WorkLeaseStore {}
+    WebhookRecordStore {}
 
 export const coldStore: Methods<ColdStore> = {
   ...accountDeletionStore,
@@ -70,22 +71,22 @@ export const coldStore: Methods<ColdStore> = {
   ...eventViewStore,
   ...exportStore,
   ...hostRecordStore,
+  ...jobPagesStore,
   ...jobViewStore,
   ...keyStore,
   ...lakeStore,
   ...monitorStore,
   ...ownerRequestStore,
   ...readerStore,
+  ...referenceStore,
   ...retentionStore,
   ...scheduleStore,
   ...searchStore,
   ...secretStore,
   ...sessionStore,
   ...signInStore,
-  ...jobPagesStore,
   ...snapshotStore,
   ...webhookStore,
-  ...workLeaseStore,
 };
 
 /** Returns the names of the methods that are declared so. */

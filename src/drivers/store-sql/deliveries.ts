@@ -1,10 +1,10 @@
 import type { AttemptEnd, Delivery, LaneLease, WebhookStore } from '../../core/ports/webhook-store.ts';
 import { cursorOf } from '../store-rows/rows.ts';
-import { DELIVERY_COLUMNS, deliveryDetailOf, deliveryOf } from '../store-rows/webhook-rows.ts';
 import { type Methods, read, transaction } from './methods.ts';
 import { CLOCK, either, FOR_UPDATE, given, json, NULL, raw, SKIP_LOCKED, type Sql, sql } from './sql.ts';
 import { find, get, one, run, type Steps, slice } from './steps.ts';
 import type { WebhookRecordStore } from './webhooks.ts';
+import { DELIVERY_COLUMNS, deliveryDetailOf, deliveryOf } from './webhooks.ts';
 
 /** How deliveries come in and lanes are claimed is tuned for each database. */
 export type DeliveryQueueStore = Pick<WebhookStore, 'addDeliveries' | 'addDelivery' | 'claimLanes'>;

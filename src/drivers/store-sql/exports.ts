@@ -1,10 +1,16 @@
-import type { ExportId } from '../../core/model/ids.ts';
+import type { Export, ExportError, ExportSpec, ExportStatus } from '../../core/model/export.ts';
+import type { AccountId, ExportId, JobId } from '../../core/model/ids.ts';
 import type { ExportLease, ExportStore } from '../../core/ports/export-store.ts';
-import { exportEventOf, exportOf } from '../store-rows/export-rows.ts';
-import { cursorOf } from '../store-rows/rows.ts';
+import { cursorOf, type Row } from '../store-rows/rows.ts';
 import { change, type Methods, read, transaction } from './methods.ts';
 import { CLOCK, FOR_KEY_SHARE, given, json, oneOf, SKIP_LOCKED, type Sql, sql } from './sql.ts';
 import { all, changed, find, list, one, run, type Steps, slice, tell } from './steps.ts';
+
+const maybeNumber = (value: unknown): number | null => (value === null ? null : Number(value));
+
+/** Bytes of the files of an account (a). */
+export const EXPORTED_BYTES =
+  "(SELECT coalesce(sum(size_bytes), 0) FROM exports x WHERE x.account_id = a.id AND x.status = 'ready')";
 
 const isHeld = ({ id, attempt }: ExportLease): Sql =>
   sql`id = ${id} AND attempts = ${attempt} AND status = 'running'`;
@@ -134,3 +140,30 @@ export const exportStore: Methods<ExportStore> = {
     { isReserved: true },
   ),
 };
+
+function exportOf(row: Row): Export {
+  return {
+    id: String(row.id) as ExportId,
+    accountId: String(row.account_id) as AccountId,
+    jobId: String(row.job_id) as JobId,
+    spec: JSON.parse(String(row.spec)) as ExportSpec,
+    secret: String(row.secret),
+    status: String(row.status) as ExportStatus,
+    attempts: Number(row.attempts),
+    failures: Number(row.failures),
+    rows: Number(row.row_count),
+    sizeBytes: Number(row.size_bytes),
+    sha256: row.sha256 === null ? null : String(row.sha256),
+    error: row.error === null ? null : (JSON.parse(String(row.error)) as ExportError),
+    createdAt: Number(row.created_at),
+    startedAt: maybeNumber(row.started_at),
+    finishedAt: maybeNumber(row.finished_at),
+  };
+}
+
+/** What the events of an export tell. */
+function exportEventOf({ id, spec, status, rows, sizeBytes, sha256, error }: Export) {
+  const { type, format } = spec;
+  const what = { exportId: id, type, format, status };
+  return status === 'ready' ? { ...what, rows, sizeBytes, sha256 } : { ...what, error };
+}

@@ -1,15 +1,34 @@
-import type { JobId } from '../../core/model/ids.ts';
-import type { PageKeyStore, SiteStore } from '../../core/ports/job-pages-store.ts';
+import type { ErrorCode } from '../../core/errors/registry.ts';
+import type { JobId, TaskId, UrlKey } from '../../core/model/ids.ts';
+import type { FoundBy, TaskState } from '../../core/model/task.ts';
+import type {
+  PageKey,
+  PageKeyStore,
+  SiteHash,
+  SitePage,
+  SiteStore,
+} from '../../core/ports/job-pages-store.ts';
 import { EXPIRED_COLUMNS } from '../store-rows/expiry.ts';
-import { pageKeyOf } from '../store-rows/export-rows.ts';
-import { cursorOf, pageFromRow } from '../store-rows/rows.ts';
-import { SITE_HASH_COLUMNS, SITE_PAGE_COLUMNS, siteHashOf, sitePageOf } from '../store-rows/site-rows.ts';
+import { cursorOf, pageFromRow, type Row } from '../store-rows/rows.ts';
 import { type Methods, read } from './methods.ts';
 import { given, oneOf, raw, sql } from './sql.ts';
 import { list, slice } from './steps.ts';
 
+/** Columns of tasks (t), the task that found it (f), its page (p) and what has expired of the job (e). */
+const SITE_PAGE_COLUMNS = `p.*, ${EXPIRED_COLUMNS}, t.url_key, t.url AS task_url, t.state AS task_state,
+  t.rule AS task_rule, t.error_code AS task_error, t.found_by, f.url AS found_on_url`;
+
+const SITE_HASH_COLUMNS = `t.url_key, t.url, t.rule,
+  CASE WHEN t.state = 'done' AND p.error_code IS NULL THEN p.text_hash END AS text_hash`;
+
 const isOfJob = (id: JobId, after: string) =>
   sql`t.job_seq = (SELECT seq FROM jobs WHERE id = ${id}) AND t.url_key > ${after} AND t.kind = 'page'`;
+
+const pageKeyOf = (row: Row): PageKey => ({
+  taskId: Number(row.task_id) as TaskId,
+  url: String(row.url),
+  bytes: Number(row.bytes),
+});
 
 export const jobPagesStore: Methods<SiteStore & PageKeyStore> = {
   listSitePages: read(({ jobId, after = '', urlKeys, limit }) =>
@@ -48,3 +67,25 @@ export const jobPagesStore: Methods<SiteStore & PageKeyStore> = {
     ),
   ),
 };
+
+function sitePageOf(row: Row): SitePage {
+  return {
+    urlKey: row.url_key as UrlKey,
+    url: row.task_url as string,
+    state: row.task_state as TaskState,
+    rule: row.task_rule as string | null,
+    errorCode: row.task_error as ErrorCode | null,
+    foundBy: row.found_by as FoundBy,
+    foundOn: row.found_on_url as string | null,
+    page: row.task_id === null ? null : pageFromRow(row),
+  };
+}
+
+function siteHashOf(row: Row): SiteHash {
+  return {
+    urlKey: row.url_key as UrlKey,
+    url: row.url as string,
+    rule: row.rule as string | null,
+    textHash: row.text_hash as string | null,
+  };
+}

@@ -1,12 +1,22 @@
+import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { AccountId } from '../../core/model/ids.ts';
 import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../core/ports/account-store.ts';
-import type { KeyStore, NewKey } from '../../core/ports/key-store.ts';
-import { FOUND_KEY, foundKeyOf, refuseWhileDeleted, tooManySecrets } from '../store-rows/account-rows.ts';
-import { keyFromRow } from '../store-rows/rows.ts';
+import type { FoundKey, KeyStore, NewKey } from '../../core/ports/key-store.ts';
+import { keyFromRow, type Row } from '../store-rows/rows.ts';
 import { change, type Methods, read, transaction } from './methods.ts';
 import { CLOCK, FOR_NO_KEY_UPDATE, FOR_SHARE, FOR_UPDATE, GREATEST, json, raw, rowsOf, sql } from './sql.ts';
 import { changed, find, get, list, one, run, type Steps } from './steps.ts';
 
-const FOUND = raw(FOUND_KEY);
+/** A key, and of its account what every request needs. */
+const FOUND = raw('k.*, a.disabled_at AS account_disabled_at, a.requests_per_minute AS account_rate');
+
+const maybe = (value: unknown): number | null => (value === null ? null : Number(value));
+
+const tooManySecrets = () =>
+  new ScrapifieError(
+    'CONFLICT',
+    `${MOST_FORMER_SECRETS} earlier secrets of the key are still valid. Wait until one has ended, or rotate with overlapSeconds 0, which ends all of them.`,
+  );
 
 /** Stores the key unless its hash is known. */
 export function* insertKey(key: NewKey): Steps<void> {
@@ -93,3 +103,22 @@ export const keyStore: Methods<KeyStore & Pick<AccountRecordStore, 'rotateKey'>>
     );
   }),
 };
+
+/** `until`: the end of a former secret; null for the secret that the key has now. */
+function foundKeyOf(row: Row, hash: string, until: number | null): FoundKey {
+  const key = keyFromRow(row);
+  const expiresAt =
+    until === null ? key.expiresAt : Math.min(until, key.expiresAt ?? Number.POSITIVE_INFINITY);
+  return {
+    ...key,
+    hash,
+    expiresAt,
+    account: { disabledAt: maybe(row.account_disabled_at), requestsPerMinute: maybe(row.account_rate) },
+  };
+}
+
+/** `row`: the `deleting_at` of the account; undefined where there is no such account. */
+export function refuseWhileDeleted(id: AccountId, row: Row | undefined): void {
+  if (row === undefined || row.deleting_at === null) return;
+  throw new ScrapifieError('CONFLICT', `The account ${id} is being deleted.`);
+}

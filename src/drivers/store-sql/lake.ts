@@ -1,20 +1,80 @@
-import type { AccountId } from '../../core/model/ids.ts';
-import { LAKE_FILE_MS, LAKE_TABLES, type LakeStore, type NewLakeFile } from '../../core/ports/lake-store.ts';
-import { EXPIRED_COLUMNS } from '../store-rows/expiry.ts';
+import type { AccountId, JobId } from '../../core/model/ids.ts';
 import {
-  lakeFileOf,
-  lakePageOf,
-  lakeRuleOf,
-  lakeSummaryOf,
-  RULE_COLUMNS,
-  RULE_CONDITION,
-  removedLakeFileOf,
-  SUMMARY_COLUMNS,
-} from '../store-rows/lake-rows.ts';
+  LAKE_FILE_MS,
+  LAKE_TABLES,
+  type LakeFile,
+  type LakePage,
+  type LakeRule,
+  type LakeStore,
+  type LakeSummary,
+  type LakeTable,
+  type NewLakeFile,
+  type RemovedLakeFile,
+} from '../../core/ports/lake-store.ts';
+import { EXPIRED_COLUMNS } from '../store-rows/expiry.ts';
+import { pageFromRow, type Row } from '../store-rows/rows.ts';
 import { change, type Methods, read, snapshot, transaction } from './methods.ts';
 import { moveReader } from './readers.ts';
 import { CLOCK, either, FOR_KEY_SHARE, FOR_UPDATE, given, oneOf, raw, rowsOf, type Sql, sql } from './sql.ts';
 import { all, get, list, one, run, type Steps } from './steps.ts';
+
+const lakePageOf = (row: Row): LakePage => ({ seq: Number(row.seq), page: pageFromRow(row) });
+
+const lakeFileOf = (row: Row): LakeFile => ({
+  id: String(row.id),
+  accountId: row.account_id as AccountId,
+  table: row.kind as LakeTable,
+  domain: String(row.domain),
+  date: String(row.date),
+  path: String(row.path),
+  rows: Number(row.rows),
+  bytes: Number(row.bytes),
+  schemaVersion: Number(row.schema_version),
+  madeAt: Number(row.made_at),
+  addedAt: Number(row.added_at),
+  jobs: (JSON.parse(String(row.jobs)) as [JobId, number][]).map(([jobId, firstPage]) => ({
+    jobId,
+    firstPage,
+  })),
+});
+
+/** `d` has the jobs of files, `j` their rows, `e` what they have lost to retention, `r` those that were resumed. */
+const RULE_COLUMNS = `d.job_id, j.finished_at, r.job_id AS resumed,
+  CASE WHEN j.seq IS NULL OR coalesce(e.ledger, 0) > 0 THEN NULL ELSE coalesce(e.records, 0) END AS keep_from`;
+
+const RULE_CONDITION =
+  'j.seq IS NULL OR coalesce(e.ledger, 0) > 0 OR coalesce(e.records, 0) > 0 OR r.job_id IS NOT NULL';
+
+const lakeRuleOf = (row: Row): LakeRule => ({
+  jobId: row.job_id as JobId,
+  keepFrom: row.keep_from === null ? null : Number(row.keep_from),
+  isResumed: row.resumed !== null,
+  isPrivate: Number(row.is_private) === 1,
+  finishedAt: row.finished_at === null || row.finished_at === undefined ? null : Number(row.finished_at),
+});
+
+const SUMMARY_COLUMNS = `v.account_id, v.version, v.manifest_version, count(f.id) AS files,
+  coalesce(sum(f.rows), 0) AS rows, coalesce(sum(f.bytes), 0) AS bytes, max(f.added_at) AS changed_at,
+  ${LAKE_TABLES.map((table) => `coalesce(sum(CASE WHEN f.kind = '${table}' THEN f.rows END), 0) AS ${table}`).join(', ')}`;
+
+const lakeSummaryOf = (row: Row): LakeSummary => ({
+  accountId: row.account_id as AccountId,
+  version: Number(row.version),
+  manifestVersion: row.manifest_version === null ? null : Number(row.manifest_version),
+  files: Number(row.files),
+  rows: Number(row.rows),
+  bytes: Number(row.bytes),
+  tables: Object.fromEntries(LAKE_TABLES.map((table) => [table, Number(row[table])])) as Record<
+    LakeTable,
+    number
+  >,
+  changedAt: row.changed_at === null ? null : Number(row.changed_at),
+});
+
+const removedLakeFileOf = (row: Row): RemovedLakeFile => ({
+  id: String(row.id),
+  path: String(row.path),
+});
 
 const PAGES = raw(`SELECT p.*, ${EXPIRED_COLUMNS} FROM pages p JOIN jobs j ON j.seq = p.job_seq
   LEFT JOIN job_expiry e ON e.job_seq = j.seq`);

@@ -1,9 +1,14 @@
 import type { ReaderName } from '../../core/model/derived.ts';
-import { eventPlaceOf, type ReaderRange, type ReaderStore } from '../../core/ports/event-store.ts';
-import { readerBatchOf, readerCursorOf } from '../store-rows/reader-rows.ts';
+import type { ReaderBatch, ReaderRange, ReaderStore } from '../../core/ports/event-store.ts';
+import { eventCursorOf, eventPlaceOf } from '../../core/ports/event-store.ts';
+import type { Row } from '../store-rows/rows.ts';
+import { eventOf, eventPlaceFromRow } from './event-views.ts';
 import { change, type Methods, read } from './methods.ts';
 import { either, raw, sql } from './sql.ts';
 import { all, changed, get, type Steps } from './steps.ts';
+
+const readerCursorOf = (reader: Row | undefined) =>
+  reader === undefined || reader.era === null ? null : eventCursorOf(eventPlaceFromRow(reader));
 
 /** Moves the cursor of a reader; false when it is another one by now. */
 export function* moveReader(name: ReaderName, { after, next }: ReaderRange): Steps<boolean> {
@@ -46,7 +51,7 @@ export const readerStore: Methods<ReaderStore> = {
     return readerCursorOf(yield* get(selectReader(name)));
   }),
 
-  // Events that were read are read again, and bring nothing twice.
+  // The same events are read again, and bring nothing twice.
   advanceReader: change(moveReader, { isUnsynced: true }),
 
   restReader: change(
@@ -69,3 +74,15 @@ export const readerStore: Methods<ReaderStore> = {
     { isUnsynced: true },
   ),
 };
+
+/** `rows` are the events behind the cursor of the reader; those of jobs that have its option are marked as wanted. */
+function readerBatchOf(reader: Row, rows: readonly Row[]): ReaderBatch {
+  const after = eventCursorOf(eventPlaceFromRow(reader));
+  const last = rows.at(-1);
+  return {
+    after,
+    next: last === undefined ? after : eventCursorOf(eventPlaceFromRow(last)),
+    events: rows.filter(({ is_wanted: isWanted }) => Boolean(isWanted)).map(eventOf),
+    looked: rows.length,
+  };
+}

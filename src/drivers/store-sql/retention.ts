@@ -4,12 +4,12 @@ import {
   DELETED_ACCOUNT,
   expiredPagesOf,
   LEDGER,
+  MAY_BE_RENDERED,
   RETAINED_COLUMNS,
   retainedJobOf,
 } from '../store-rows/expiry.ts';
 import { cursorOf } from '../store-rows/rows.ts';
 import { change, type Methods, read, transaction } from './methods.ts';
-import { MAY_BE_RENDERED } from './page-conditions.ts';
 import { BY_BYTES, eitherText, FOR_NO_KEY_UPDATE, GREATEST, raw, SKIP_LOCKED, sql } from './sql.ts';
 import { all, changed, get, list, run, type Steps, slice } from './steps.ts';
 

@@ -1,6 +1,6 @@
-import type { AccountId } from '../../core/model/ids.ts';
-import { MOST_SIGN_INS, type SignInStore } from '../../core/ports/key-store.ts';
-import { signInOfRow } from '../store-rows/sign-in-rows.ts';
+import type { AccountId, KeyId } from '../../core/model/ids.ts';
+import { MOST_SIGN_INS, type SignIn, type SignInStore } from '../../core/ports/key-store.ts';
+import type { Row } from '../store-rows/rows.ts';
 import { change, type Methods, read, transaction } from './methods.ts';
 import { CLOCK, either, GREATEST, NOTHING, raw, SKIP_LOCKED, sql } from './sql.ts';
 import { changed, find, get, run } from './steps.ts';
@@ -66,3 +66,15 @@ export const signInStore: Methods<SignInStore> = {
     return signIns + links;
   }),
 };
+
+function signInOfRow(row: Row): SignIn {
+  return {
+    hash: String(row.hash),
+    accountId: String(row.account_id) as AccountId,
+    keyId: String(row.key_id) as KeyId,
+    keyHash: String(row.key_hash),
+    createdAt: Number(row.created_at),
+    usedAt: Number(row.used_at),
+    expiresAt: Number(row.expires_at),
+  };
+}

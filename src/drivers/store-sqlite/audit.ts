@@ -1,8 +1,8 @@
 import { type AuditStore, auditHash } from '../../core/ports/audit-store.ts';
 import { auditViewStore } from '../store-sql/audit-views.ts';
 import type { SqliteDatabase } from './database.ts';
+import type { Synchronous } from './sql-methods.ts';
 import { sqliteMethods } from './sql-methods.ts';
-import type { Synchronous } from './synchronous.ts';
 
 export function createSqliteAuditStore(database: SqliteDatabase): Synchronous<AuditStore> {
   const views = sqliteMethods(auditViewStore, database, () => 0);

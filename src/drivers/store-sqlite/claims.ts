@@ -10,8 +10,7 @@ import { hold, type Purse, purseOf } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
 import { dueTasks } from './due-tasks.ts';
 import { writeJobEvent } from './event-log.ts';
-import { settleJob, stopJob } from './job-life.ts';
-import { createTally } from './tally.ts';
+import { createTally, settleJob, stopJob } from './job-life.ts';
 
 interface JobBudget {
   readonly id: JobId;

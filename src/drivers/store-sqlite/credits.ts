@@ -10,7 +10,7 @@ import {
 import { cursorOf, sliceOf } from '../store-rows/rows.ts';
 import { addEntry, creditAccount, noteLow, write } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
-import type { Synchronous } from './synchronous.ts';
+import type { Synchronous } from './sql-methods.ts';
 import { foldUsage, sumUsage } from './usage.ts';
 
 export function createSqliteCreditStore(

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { WebhookId } from '../../core/model/ids.ts';
 import type { ClaimedLane, LaneClaim, NewDelivery } from '../../core/ports/webhook-store.ts';
-import { CLAIM_WEBHOOKS, webhookOf } from '../store-rows/webhook-rows.ts';
 import { type DeliveryQueueStore, headOf } from '../store-sql/deliveries.ts';
+import { CLAIM_WEBHOOKS, webhookOf } from '../store-sql/webhooks.ts';
 import type { SqliteDatabase } from './database.ts';
+import type { Synchronous } from './sql-methods.ts';
 import { runSqlite } from './sql-methods.ts';
-import type { Synchronous } from './synchronous.ts';
 
 /** How deliveries come in and lanes are claimed; the rest of the port is shared with the other database. */
 export function createSqliteDeliveryQueue(

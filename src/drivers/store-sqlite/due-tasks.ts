@@ -1,7 +1,12 @@
 import type { HostId, JobSeq } from '../../core/model/ids.ts';
 import { lineOf, type Turns, turnsAfter } from '../../core/model/turns.ts';
-import { SQL_LINE } from '../store-rows/lines.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+
+/**
+ * The line of a task among those of its account, in SQL: single scrapes, whose rank is 0, share the line 0, and each other job
+ * has its own. See `src/core/model/turns.ts`.
+ */
+export const SQL_LINE = 'CASE rank WHEN 0 THEN 0 ELSE job_seq END';
 
 /** The ready tasks of a host in the order of their turns. */
 export interface DueTasks {

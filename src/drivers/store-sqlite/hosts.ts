@@ -7,11 +7,10 @@ import type { HostRecordStore } from '../store-sql/hosts.ts';
 import { claimTasks } from './claims.ts';
 import type { SqliteDatabase } from './database.ts';
 import { bestReadyRank } from './due-tasks.ts';
-import { settleJob } from './job-life.ts';
+import { createTally, type JobTally, settleJob } from './job-life.ts';
 import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
-import type { Synchronous } from './synchronous.ts';
-import { createTally, type JobTally } from './tally.ts';
+import type { Synchronous } from './sql-methods.ts';
 
 type HostLeases = Pick<
   HostStore,

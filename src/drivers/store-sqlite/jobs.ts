@@ -4,16 +4,15 @@ import type { NewJob } from '../../core/model/job.ts';
 import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { JobStore } from '../../core/ports/job-store.ts';
 import { JOB_COLUMNS, jobOf, newJobRow } from '../store-rows/job-rows.ts';
-import { GOES_ON } from '../store-rows/schedule-rows.ts';
 import type { JobViewStore } from '../store-sql/job-views.ts';
+import { GOES_ON } from '../store-sql/schedules.ts';
 import { requireCredits } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
-import { dropOpen, settleJob, stopJob } from './job-life.ts';
+import { createTally, dropOpen, settleJob, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
 import { createResuming } from './resuming.ts';
-import type { Synchronous } from './synchronous.ts';
-import { createTally } from './tally.ts';
+import type { Synchronous } from './sql-methods.ts';
 
 const HELD_UNTIL = 'SELECT blocked_until FROM hosts WHERE key = ? AND owner IS NULL AND blocked_until > ?';
 

@@ -7,10 +7,9 @@ import type { Completion, LedgerStore } from '../../core/ports/ledger-store.ts';
 import { charge } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
 import { writePagesEvents } from './event-log.ts';
-import { settleJob } from './job-life.ts';
+import { createTally, type JobTally, settleJob } from './job-life.ts';
 import { createMailboxes, type JobRef, type Mailboxes, reopen } from './mailboxes.ts';
-import type { Synchronous } from './synchronous.ts';
-import { createTally, type JobTally } from './tally.ts';
+import type { Synchronous } from './sql-methods.ts';
 import { createUsageTally } from './usage.ts';
 
 interface LedgerJob extends JobRef {

@@ -7,7 +7,7 @@ import { rankOf } from '../../core/model/turns.ts';
 import type { HostOffer } from '../../core/ports/host-store.ts';
 import { hostKeyFromRow, IDLE_RANK } from '../store-rows/rows.ts';
 import type { SqliteDatabase } from './database.ts';
-import { createTally, type JobTally } from './tally.ts';
+import { createTally, type JobTally } from './job-life.ts';
 
 export interface JobRef {
   readonly seq: JobSeq;

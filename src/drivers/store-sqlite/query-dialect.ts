@@ -1,6 +1,5 @@
 import type { LedgerDialect } from '../store-rows/ledger-statement.ts';
-import { type SqlDialect, truncatedEvenly } from '../store-rows/query-sql.ts';
-import { IS_PUBLIC_PAGE } from '../store-sql/page-conditions.ts';
+import { IS_PUBLIC_PAGE, type SqlDialect, truncatedEvenly } from '../store-rows/query-sql.ts';
 
 /** A function of the connection that queries use: throws when the query has had its time. */
 export const WITHIN_LIMIT = 'within_limit';

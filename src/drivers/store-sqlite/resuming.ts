@@ -8,10 +8,9 @@ import { JOB_COLUMNS, jobOf } from '../store-rows/job-rows.ts';
 import { requireCredits } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
-import { settleJob } from './job-life.ts';
+import { createTally, settleJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
-import type { Synchronous } from './synchronous.ts';
-import { createTally } from './tally.ts';
+import type { Synchronous } from './sql-methods.ts';
 
 /** Puts ended tasks of a job back to work. */
 export function createResuming(

@@ -5,12 +5,12 @@ import type {
   PageRecordRow,
   SnapshotStore,
 } from '../../core/ports/snapshot-store.ts';
-import { KNOWN_CONTENT_COLUMNS, knownContentOf } from '../store-rows/snapshot-rows.ts';
 import { moveReader } from '../store-sql/readers.ts';
 import type { SharedSnapshotStore } from '../store-sql/snapshots.ts';
+import { KNOWN_CONTENT_COLUMNS, knownContentOf } from '../store-sql/snapshots.ts';
 import type { SqliteDatabase } from './database.ts';
+import type { Synchronous } from './sql-methods.ts';
 import { runSqlite } from './sql-methods.ts';
-import type { Synchronous } from './synchronous.ts';
 
 /** Words of which a record that is not compressed has one, if it may tell anything of a snapshot. */
 const TELLING = ['"extracted":', 'price', 'vailability'].map((word) => Buffer.from(word));
@@ -25,7 +25,6 @@ function mayTell(record: Uint8Array): boolean {
 const OPENING_BRACE = 0x7b;
 /** Records that are in memory at once while they are looked through. */
 const RECORDS_AT_ONCE = 100;
-
 const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
 
 /** What runs for each page of a crawl; the rest of the port is shared with the other database. */

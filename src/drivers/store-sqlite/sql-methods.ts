@@ -4,7 +4,13 @@ import type { Sql, SqlWriter } from '../store-sql/sql.ts';
 import type { Step, Steps } from '../store-sql/steps.ts';
 import type { SqliteDatabase } from './database.ts';
 import { writeEvent } from './event-log.ts';
-import type { Synchronous } from './synchronous.ts';
+
+/** The same port without promises: how it looks inside the thread that owns the connection. */
+export type Synchronous<T> = {
+  [K in keyof T]: T[K] extends (...values: infer Values) => Promise<infer Result>
+    ? (...values: Values) => Result
+    : T[K];
+};
 
 /** The methods on one connection. The thread of the store is what makes each of them one transaction. */
 export function sqliteMethods<Port>(

@@ -2,17 +2,17 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from '
 import { dirname } from 'node:path';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { PortableRow, PortableValue, SchemaVersions, StoreDraft } from '../../core/ports/store-copy.ts';
-import { quoted } from '../store-rows/quoted-name.ts';
+import { quoted } from '../store-rows/copied-tables.ts';
+import { openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { migrateSqlite } from './migrate.ts';
+import { SQLITE_MIGRATIONS } from './schema/migrations.ts';
 import {
   hasSequences,
   type SqliteTable,
   sqliteReferences,
   sqliteRows,
   sqliteTables,
-} from './copied-tables.ts';
-import { openSqliteDatabase, type SqliteDatabase } from './database.ts';
-import { migrateSqlite } from './migrate.ts';
-import { SQLITE_MIGRATIONS } from './schema/migrations.ts';
+} from './sqlite-snapshot.ts';
 
 /** Beside the database: it takes its name when it is complete. */
 export const DRAFT_SUFFIX = '.draft';

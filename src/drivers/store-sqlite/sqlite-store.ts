@@ -35,7 +35,6 @@ const HOT_METHODS: Readonly<Record<HotMethod, true>> = {
   audit: true,
   listAudit: true,
   auditHead: true,
-  listReferences: true,
   compact: true,
   listEvents: true,
   eventHead: true,

@@ -14,16 +14,16 @@ import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createSqliteDeliveryQueue } from './delivery-queue.ts';
 import { createDiskReserve } from './disk-reserve.ts';
-import { createSqliteEventStore } from './events.ts';
+import { createSqliteEventStore } from './event-log.ts';
 import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
 import type { Call, HotMethod, ThreadMethod, ThreadPlace } from './messages.ts';
 import { migrateSqlite } from './migrate.ts';
-import { createSqliteReferenceStore } from './references.ts';
 import { createSqliteSightingStore } from './sightings.ts';
+import type { Synchronous } from './sql-methods.ts';
 import { sqliteMethods } from './sql-methods.ts';
-import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
+import { MOST_UNSYNCED_COMMITS } from './wal-check.ts';
 
 /**
  * The thread that owns the connection. Calls that wait together are committed together: one sync to disk serves
@@ -42,7 +42,6 @@ const READS: ReadonlySet<string> = new Set<string>([
     'defaultAccount',
     'listAudit',
     'auditHead',
-    'listReferences',
     'listEvents',
     'eventHead',
     'listSnapshotRecords',
@@ -80,7 +79,6 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteLedgerStore(connection, hostIds, connection.incarnation, now),
     ...createSqliteAuditStore(connection),
     defaultAccount: () => DEFAULT_ACCOUNT,
-    ...createSqliteReferenceStore(connection),
     ...createSqliteEventStore(connection, now),
     ...createSqliteSightingStore(connection, now),
     ...createSqliteDeliveryQueue(connection, now),

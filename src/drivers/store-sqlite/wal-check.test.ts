@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { openSqliteDatabase, type SqliteDatabase } from './database.ts';
-import { inspectSqlite } from './inspect.ts';
+import { inspectSqlite } from './migrate.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 import { requireIntactLog } from './wal-check.ts';
 

@@ -1,7 +1,13 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { MOST_UNSYNCED_COMMITS } from './synchronous.ts';
+
+/**
+ * So many commits may go unsynced in a row; the next one is synced. The check of the log relies on it: it tells damage
+ * from what a power failure leaves by the number of commits that follow. A small number costs little, since the ledger
+ * syncs more often than that while a crawl is at work.
+ */
+export const MOST_UNSYNCED_COMMITS = 4;
 
 /** The format of the log is https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
 const HEADER_BYTES = 32;

@@ -33,3 +33,6 @@ export const isCopiedColumn = (table: string, column: string): boolean =>
 export const DERIVED_SEQUENCES: Readonly<Record<string, string>> = {
   event_seq: 'a copy begins a new era of events, within which its numbers are compared',
 };
+
+/** A name of a table or column as it stands in SQL, whatever is in it. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
