@@ -51,7 +51,7 @@ export const readerStore: Methods<ReaderStore> = {
     return readerCursorOf(yield* get(selectReader(name)));
   }),
 
-  // The same events are read again, and bring nothing twice.
+  // Events that were read are read again, and bring nothing twice.
   advanceReader: change(moveReader, { isUnsynced: true }),
 
   restReader: change(

@@ -165,7 +165,7 @@ function requireDatabase(path: string, traces: readonly string[]): void {
   if (remains.length > 0) throw lost(path, remains);
 }
 
-/** The same for a file without tables: the changes that made them were in a log that is gone. */
+/** Throws DATABASE_CORRUPT for a file without tables: the changes that made them were in a log that is gone. */
 function requireSchema(database: DatabaseSync, path: string, traces: readonly string[]): void {
   if (traces.length === 0) return;
   const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as {

@@ -5,7 +5,7 @@ import type { Step, Steps } from '../store-sql/steps.ts';
 import type { SqliteDatabase } from './database.ts';
 import { writeEvent } from './event-log.ts';
 
-/** The same port without promises: how it looks inside the thread that owns the connection. */
+/** A port without promises: how it looks inside the thread that owns the connection. */
 export type Synchronous<T> = {
   [K in keyof T]: T[K] extends (...values: infer Values) => Promise<infer Result>
     ? (...values: Values) => Result
