@@ -75,7 +75,7 @@ export interface Station {
 }
 
 /** The value type of each kind of field. Lists and tables are never empty: without entries the field is null. */
-interface FieldKindTypes {
+export interface FieldKindTypes {
   readonly text: string;
   readonly body: string;
   readonly url: string;
