@@ -10,8 +10,8 @@ export const URL_WAY: readonly { readonly step: string; readonly files: readonly
     files: [
       'src/http/api.ts',
       'src/http/access/access.ts',
-      'src/http/routes/crawl.ts',
-      'src/http/routes/idempotency.ts',
+      'src/http/routes/start-jobs.ts',
+      'src/http/server/kept-answers.ts',
       'src/capabilities/jobs/jobs.ts',
       'src/capabilities/jobs/accept/job-draft.ts',
       'src/capabilities/jobs/accept/seeds.ts',

@@ -12,7 +12,7 @@ import type { Blobs } from '../core/ports/blobs.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { PageReader } from '../crawl/read/page-reading.ts';
 import { type CommandApi, createCommandApi } from '../http/command-api.ts';
-import { createIdempotency } from '../http/routes/idempotency.ts';
+import { createIdempotency } from '../http/server/kept-answers.ts';
 import { openCapabilities } from './open-capabilities.ts';
 import { openExportFiles } from './open-exports.ts';
 import { openStorage } from './storage.ts';

@@ -26,7 +26,7 @@ import type { SearchIndex } from '../core/ports/search-store.ts';
 import type { Store } from '../core/ports/store.ts';
 import { createHttpEngine } from '../fetch/http/http-engine.ts';
 import { siteOwnerContact, userAgentFor } from '../fetch/user-agent.ts';
-import { FIRECRAWL_MESSAGES } from '../http/compat/firecrawl/webhook-message.ts';
+import { FIRECRAWL_MESSAGES } from '../http/compat/firecrawl/view/job-status.ts';
 import { VERSION } from '../version.ts';
 
 export interface ReaderParts {

@@ -11,7 +11,6 @@ const OPEN_TO_COMMANDS: readonly string[] = [
   'http/mcp/message-lines.ts',
   'http/mcp/tools/tool-choice.ts',
   'http/routes/sample.ts',
-  'http/samples/bookshop.ts',
   'http/server/call-within.ts',
   'http/server/second-listener.ts',
 ];

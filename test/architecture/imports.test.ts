@@ -8,7 +8,6 @@ const LAYERS = [
   'cli',
   'http/compat',
   'http',
-  'http/samples',
   'http/help',
   'http/mcp',
   'capabilities/views',

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FastifyInstance } from 'fastify';
-import { tokensIn } from '../../src/http/mcp/token-budget.ts';
+import { tokensIn } from '../../src/http/mcp/tool-result.ts';
 
 export const REVISIONS = { '2025-11-25': 'legacy', '2026-07-28': { pin: '2026-07-28' } } as const;
 export type Revision = keyof typeof REVISIONS;

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobId } from '../../src/core/model/ids.ts';
-import { tokensIn } from '../../src/http/mcp/token-budget.ts';
+import { tokensIn } from '../../src/http/mcp/tool-result.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import {
   called,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { listen } from '../../core/errors/guarded.ts';
 import { EXIT } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { shopPages } from '../../http/samples/bookshop.ts';
+import { shopPages } from '../../http/routes/sample.ts';
 import { helpBelow } from '../output/help.ts';
 import { screenOf } from '../output/screen.ts';
 import { cutText } from '../output/table.ts';

@@ -9,9 +9,8 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ApiKey, FoundKey } from '../../core/ports/key-store.ts';
 import type { Limits, Taken } from '../../core/ports/limits.ts';
 import type { App } from '../server/app.ts';
-import { requireDashboard, signInSecretOf } from './dashboard-cookie.ts';
+import { requireDashboard, requireStreamOrigin, signInSecretOf } from './browser-requests.ts';
 import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
-import { requireStreamOrigin } from './page-origin.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,8 +1,7 @@
 import { urlPart } from '../../lib/url-part.ts';
 import { type ApiCall, ApiFailure, dataOf } from './api-call.ts';
-import { cursorOf, HEAD_TOKENS, readCursor } from './listing.ts';
-import { portionOf, siteText } from './token-budget.ts';
 import { type Part, type ToolContext, text } from './tool.ts';
+import { cursorOf, HEAD_TOKENS, portionOf, readCursor, siteText } from './tool-result.ts';
 
 export const PAGE_FORMATS = ['markdown', 'text', 'html', 'links', 'metadata'] as const;
 /** `extracted`: the data that a call of the tool extract has found. */

@@ -5,7 +5,7 @@ import { type AuditRecord, eachAudit } from '../../core/ports/audit-store.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { orLines, sendNdjson, wantsNdjson } from '../server/ndjson.ts';
+import { orLines, sendNdjson, wantsNdjson } from '../server/large-answers.ts';
 import { refuseCursor } from './job-pages.ts';
 import type { RouteDeps } from './route-deps.ts';
 

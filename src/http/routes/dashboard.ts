@@ -7,9 +7,14 @@ import { isStoreAway, ScrapifieError } from '../../core/errors/scrapifie-error.t
 import type { AuditAction } from '../../core/model/audit-actions.ts';
 import { DEFAULT_ACCOUNT } from '../../core/model/ids.ts';
 import type { FoundKey } from '../../core/ports/key-store.ts';
-import { isOwnName, requireDashboard, setSignInCookie, signInSecretOf } from '../access/dashboard-cookie.ts';
-import { requireSameOrigin } from '../access/page-origin.ts';
-import type { DashboardPages } from '../dashboard/dashboard-pages.ts';
+import {
+  isOwnName,
+  requireDashboard,
+  requireSameOrigin,
+  setSignInCookie,
+  signInSecretOf,
+} from '../access/browser-requests.ts';
+import type { DashboardPages } from '../dashboard/dashboard-files.ts';
 import type { App } from '../server/app.ts';
 import { success } from '../server/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';

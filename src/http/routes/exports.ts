@@ -13,10 +13,10 @@ import { exportFormatSpec } from '../../core/model/export-registry.ts';
 import type { ExportId, JobId } from '../../core/model/ids.ts';
 import type { FoundKey } from '../../core/ports/key-store.ts';
 import type { App } from '../server/app.ts';
-import { namesTag, rangeOf } from '../server/byte-ranges.ts';
 import { accountOf, apiKeyOf, originOf } from '../server/caller.ts';
 import { answers, deletedSchema, success } from '../server/envelope.ts';
-import { newIdFor } from './idempotency.ts';
+import { newIdFor } from '../server/kept-answers.ts';
+import { namesTag, rangeOf } from '../server/large-answers.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const jobParams = z.strictObject({ id: z.string().max(64).describe('The job.') });

@@ -5,7 +5,7 @@ import type { KeyId } from '../../core/model/ids.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
-import { newIdFor, secretBytesFor } from './idempotency.ts';
+import { newIdFor, secretBytesFor } from '../server/kept-answers.ts';
 import type { SharedRouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The key.') });

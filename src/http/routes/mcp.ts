@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { App } from '../server/app.ts';
 import { callWithin } from '../server/call-within.ts';
-import { clientGone } from '../server/client-gone.ts';
+import { clientGone } from '../server/connections.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** Headers with the API key of the client; the calls that a tool makes within the process carry the same ones. */

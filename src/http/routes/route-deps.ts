@@ -14,11 +14,11 @@ import type { Limits } from '../../core/ports/limits.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { PoolFigures } from '../../crawl/plan/proxies/fleet-figures.ts';
 import type { Authentication } from '../access/access.ts';
-import type { DashboardPages } from '../dashboard/dashboard-pages.ts';
+import type { DashboardPages } from '../dashboard/dashboard-files.ts';
 import type { Readiness } from '../health/readiness.ts';
 import type { SystemParts } from '../health/system-parts.ts';
 import type { App } from '../server/app.ts';
-import type { Idempotency } from './idempotency.ts';
+import type { Idempotency } from '../server/kept-answers.ts';
 
 /** How hosts are treated, for showing. */
 export interface PolicyView {

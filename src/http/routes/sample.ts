@@ -1,5 +1,120 @@
-import { shopPages } from '../samples/bookshop.ts';
 import type { App } from '../server/app.ts';
+
+/**
+ * The pages of a small bookshop, by path: for `scrapifie demo`, which serves them on a port of their own, and for first
+ * tries on a server without a network, which serves them below a folder.
+ */
+export function shopPages({ base = '', hasChanged = false } = {}): ReadonlyMap<string, string> {
+  return pagesOf(booksOf(hasChanged), base);
+}
+
+interface Book {
+  readonly slug: string;
+  readonly title: string;
+  readonly about: string;
+  readonly price: string;
+}
+
+const book = (title: string, price: string, about: string): Book => ({
+  slug: title.toLowerCase().replace(/[^a-z]+/g, '-'),
+  title,
+  about,
+  price,
+});
+
+const BOOKS: readonly Book[] = [
+  book(
+    'Lighthouses of the North',
+    '24.00',
+    'Forty lighthouses, their keepers and the storms that they stood.',
+  ),
+  book(
+    'Bread for Beginners',
+    '18.50',
+    'Flour, water, salt and patience: twelve loaves from the first to the last.',
+  ),
+  book(
+    'A History of Maps',
+    '32.00',
+    'From clay tablets to satellites: how people drew what they could not see.',
+  ),
+  book('Knots and Ropes', '14.00', 'Every knot that a sailor, a climber or a gardener will ever need.'),
+  book('The Night Sky', '27.90', 'Stars, planets and the stories behind the names of the constellations.'),
+  book('Rivers and Bridges', '29.00', 'Why bridges stand, and why a few of them did not.'),
+  book(
+    'Gardens in Small Places',
+    '21.00',
+    'Herbs on a window sill, tomatoes on a balcony, apples against a wall.',
+  ),
+  book(
+    'The Sound of Bells',
+    '19.00',
+    'How bells are cast, tuned and rung, with a lighthouse bell on the cover.',
+  ),
+  book('Clocks before Clockwork', '26.00', 'Sundials, water clocks and candles that measured the hours.'),
+  book('Birds at the Window', '16.00', 'Sixty birds that come by themselves, and what they like to eat.'),
+  book('Paper and Ink', '23.00', 'Making paper by hand, and the inks that lasted a thousand years.'),
+  book('Walking the Coast', '20.00', 'Twenty days on foot along cliffs, harbours and beaches.'),
+];
+const NEW_BOOK = book('Tea and Its Ways', '17.00', 'Leaves, water, time: tea from the garden to the cup.');
+
+const PER_PAGE = 4;
+
+/** The books of the shop before and after it has changed. */
+function booksOf(hasChanged: boolean): readonly Book[] {
+  if (!hasChanged) return BOOKS;
+  const [first, ...others] = BOOKS.filter(({ title }) => title !== 'Knots and Ropes');
+  return [...(first === undefined ? [] : [{ ...first, price: '19.00' }]), ...others, NEW_BOOK];
+}
+
+function pagesOf(books: readonly Book[], base: string): ReadonlyMap<string, string> {
+  const shelves = Array.from({ length: Math.ceil(books.length / PER_PAGE) }, (_, at) =>
+    books.slice(at * PER_PAGE, (at + 1) * PER_PAGE),
+  );
+  const shelfLinks = shelves
+    .map((_, at) => `<li><a href="${base}/shelf/${at + 1}">Shelf ${at + 1}</a></li>`)
+    .join('');
+  return new Map([
+    [
+      `${base}/`,
+      page(
+        base,
+        'The Harbour Bookshop',
+        `<p>Books about the sea, the sky and the kitchen.</p><ul>${shelfLinks}</ul>`,
+      ),
+    ],
+    [`${base}/about`, page(base, 'About the shop', '<p>A shop that exists on your machine only.</p>')],
+    ...shelves.map((shelf, at) => {
+      const items = shelf
+        .map(({ slug, title }) => `<li><a href="${base}/books/${slug}">${title}</a></li>`)
+        .join('');
+      return [`${base}/shelf/${at + 1}`, page(base, `Shelf ${at + 1}`, `<ul>${items}</ul>`)] as const;
+    }),
+    ...books.map((each) => [`${base}/books/${each.slug}`, bookPage(base, each)] as const),
+  ]);
+}
+
+function bookPage(base: string, { title, about, price }: Book): string {
+  const offer = { '@type': 'Offer', price, priceCurrency: 'EUR', availability: 'https://schema.org/InStock' };
+  const data = {
+    '@context': 'https://schema.org',
+    '@type': 'Product',
+    name: title,
+    description: about,
+    offers: offer,
+  };
+  return page(
+    base,
+    title,
+    `<p>${about}</p><p>Price: ${price} EUR</p><script type="application/ld+json">${JSON.stringify(data)}</script>`,
+  );
+}
+
+const page = (base: string, title: string, content: string): string =>
+  `<!doctype html><html lang="en"><head><title>${title}</title></head><body>
+<nav><a href="${base}/">Home</a> <a href="${base}/about">About</a> <a href="${base}/staff/orders">Staff</a>
+<a href="${base}/shipping">Shipping</a></nav>
+<main><h1>${title}</h1>${content}</main></body></html>`;
 
 /** Where the page is that a first try can scrape without a network. */
 export const SAMPLE_PATH = '/sample';

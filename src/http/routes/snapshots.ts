@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
-import { historyUrlOf } from '../../capabilities/snapshots/snapshot-key.ts';
+import { historyUrlOf, isSnapshotId } from '../../capabilities/snapshots/snapshot-key.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import {
   sightingSchema,
@@ -11,7 +11,7 @@ import {
 } from '../../capabilities/views/snapshot-view.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { JobId } from '../../core/model/ids.ts';
-import { readableSnapshot } from '../access/readable-snapshot.ts';
+import type { Snapshot, SnapshotStore } from '../../core/ports/snapshot-store.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, mayReadPrivate } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
@@ -167,4 +167,19 @@ export function addSnapshotRoutes(app: App, { store, contents }: SharedRouteDeps
         .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     },
   });
+}
+
+/** A snapshot of the account of the key. Throws NOT_FOUND, and FORBIDDEN for one that the key may not see. */
+export async function readableSnapshot(
+  store: Pick<SnapshotStore, 'getSnapshot'>,
+  request: FastifyRequest,
+  id: string,
+): Promise<Snapshot> {
+  const snapshot = isSnapshotId(id) ? await store.getSnapshot(accountOf(request), id) : null;
+  if (snapshot === null) throw new ScrapifieError('NOT_FOUND', `There is no snapshot ${id.slice(0, 64)}.`);
+  if (!snapshot.isPrivate || mayReadPrivate(request)) return snapshot;
+  throw new ScrapifieError(
+    'FORBIDDEN',
+    'The snapshot may show what stored credentials give access to: this API key lacks the scope "credentials:read".',
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { namesTag, rangeOf } from './byte-ranges.ts';
+import { namesTag, rangeOf } from './large-answers.ts';
 
 it('a range is a part of the file, or all of it where the header says nothing that counts', () => {
   expect(rangeOf('bytes=0-9', 100)).toEqual({ start: 0, end: 10 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import { defined } from '../../lib/defined.ts';
 import { type ApiCall, pathWithQuery } from '../mcp/api-call.ts';
-import { withCaller } from './client-gone.ts';
+import { withCaller } from './connections.ts';
 
 /** The part of a server that takes requests without a connection. */
 export interface Injectable {

@@ -5,9 +5,8 @@ import type { AccountId } from '../../core/model/ids.ts';
 import type { FoundKey } from '../../core/ports/key-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
-import { newIdFor, secretBytesFor } from '../routes/idempotency.ts';
 import type { App } from './app.ts';
-import { keepAnswers } from './kept-answers.ts';
+import { keepAnswers, newIdFor, secretBytesFor } from './kept-answers.ts';
 
 /** One process: several of them share the store. `isDying`: it dies after it has made the thing, before it answers. */
 interface Process {

@@ -1,12 +1,14 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, hash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Jobs } from '../../capabilities/jobs/jobs.ts';
 import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import type { Vault } from '../../capabilities/sessions/vault.ts';
 import { listenOnce } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { AccountId } from '../../core/model/ids.ts';
+import type { AccountId, JobId } from '../../core/model/ids.ts';
+import type { Job } from '../../core/model/job.ts';
 import { ANSWERS_KEPT_MS } from '../../core/model/retention.ts';
 import type {
   AnswerRef,
@@ -16,6 +18,7 @@ import type {
   KeptAnswer,
 } from '../../core/ports/answer-store.ts';
 import type { KeyScope } from '../../core/ports/key-store.ts';
+import type { Store } from '../../core/ports/store.ts';
 import type { App } from './app.ts';
 
 declare module 'fastify' {
@@ -26,6 +29,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The key of a request with an Idempotency-Key, to a route that creates; null for any other request. */
     held: HeldKey | null;
+    /** The job that the request has created, or found under its key; for its line in the log. */
+    jobId: JobId | null;
   }
 }
 
@@ -177,4 +182,49 @@ function requestHashOf(
   const parts = [method, routeOptions.url, JSON.stringify(params), JSON.stringify(body ?? null)];
   const what = [...parts, scopes.join(' ')];
   return hash('sha256', what.join('\n'), 'hex');
+}
+
+/** Makes what a request asks for once, also when the process died after it was made and before the answer was kept. */
+export interface Idempotency {
+  /** Creates a job, or returns the one that an earlier request with the same key has created. */
+  once(request: FastifyRequest, create: (id: JobId) => Promise<Job>): Promise<Job>;
+  /** The id for what a request makes. `isRepeated`: an earlier request with the same key may have made it already. */
+  idOf(request: FastifyRequest): { readonly id: JobId; readonly isRepeated: boolean };
+}
+
+export function createIdempotency(store: Pick<Store, 'getJob'>, jobs: Pick<Jobs, 'newId'>): Idempotency {
+  return {
+    idOf: ({ held }) => ({
+      id: (held?.id as JobId | undefined) ?? jobs.newId(),
+      isRepeated: held?.isRepeated ?? false,
+    }),
+    async once(request, create) {
+      const job = await createOnce(request.held, create);
+      request.jobId = job.id;
+      return job;
+    },
+  };
+
+  async function createOnce(held: FastifyRequest['held'], create: (id: JobId) => Promise<Job>): Promise<Job> {
+    if (held === null) return create(jobs.newId());
+    const id = held.id as JobId;
+    const earlier = held.isRepeated ? await store.getJob(id) : null;
+    if (earlier !== null) return earlier;
+    try {
+      return await create(id);
+    } catch (error) {
+      // A request that was slow, and not dead, may have created it meanwhile.
+      const made = held.isRepeated ? await store.getJob(id) : null;
+      if (made === null) throw error;
+      return made;
+    }
+  }
+}
+
+/** The id of what the request creates; the same for all requests with one Idempotency-Key. */
+export const newIdFor = ({ held }: FastifyRequest): string => held?.id ?? randomUUID();
+
+/** Chance for a secret of what the request creates, the same for all requests with one key; null: take any. */
+export function secretBytesFor({ held }: FastifyRequest, what: string): Buffer | null {
+  return held === null ? null : createHmac('sha256', held.seed).update(what).digest();
 }

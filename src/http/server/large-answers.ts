@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { listenOnce } from '../../core/errors/guarded.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { ByteRange } from '../../core/ports/blobs.ts';
 import type { App } from './app.ts';
+import type { answers } from './envelope.ts';
 
 /** Smaller answers are written in one go. */
 const LARGE_BYTES = 65_536;
@@ -73,4 +76,63 @@ function inChunks(bytes: Buffer): Readable {
       at = end;
     },
   });
+}
+
+/**
+ * The part of a file that a `Range` header asks for. `whole`: there is no header, or one that a server may pass over, such
+ * as one of several ranges. `beyond`: the file has no such part.
+ */
+export function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | 'whole' | 'beyond' {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
+  if (first === '' && last === '') return 'whole';
+  if (first === '') {
+    const suffix = Math.min(Number(last), sizeBytes);
+    return suffix === 0 ? 'beyond' : { start: sizeBytes - suffix, end: sizeBytes };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return 'whole';
+  if (start >= sizeBytes) return 'beyond';
+  return { start, end: last === '' ? sizeBytes : Math.min(Number(last) + 1, sizeBytes) };
+}
+
+/** Whether a header such as `If-None-Match` names the entity tag. */
+export function namesTag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === etag);
+}
+
+export const NDJSON = 'application/x-ndjson';
+const CHUNK_CHARS = 65_536;
+
+/** An answer of lines, for the OpenAPI document, which has no word for the schema of a line. */
+export const lines = (description: string) => ({ schema: z.string().describe(description) });
+
+/** The answers of a list that is also given as lines. */
+export function orLines(documented: ReturnType<typeof answers>): ReturnType<typeof answers> {
+  const { '200': list, ...others } = documented;
+  if (list === undefined) return documented;
+  const content = { ...list.content, [NDJSON]: lines('One object per line, each like an entry of `items`.') };
+  return { ...others, 200: { ...list, content } };
+}
+
+export function wantsNdjson(request: FastifyRequest): boolean {
+  return request.headers.accept?.includes(NDJSON) ?? false;
+}
+
+/** One JSON object per line, for as long as there are items; the next ones are read when the client took the last. */
+export function sendNdjson(reply: FastifyReply, items: AsyncIterable<unknown>): FastifyReply {
+  return reply
+    .type(`${NDJSON}; charset=utf-8`)
+    .send(Readable.from(linesOf(items), { objectMode: false, highWaterMark: CHUNK_CHARS }));
+}
+
+async function* linesOf(items: AsyncIterable<unknown>): AsyncGenerator<string> {
+  let chunk = '';
+  for await (const item of items) {
+    chunk += `${JSON.stringify(item)}\n`;
+    if (chunk.length < CHUNK_CHARS) continue;
+    yield chunk;
+    chunk = '';
+  }
+  if (chunk !== '') yield chunk;
 }

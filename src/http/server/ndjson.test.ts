@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { sendNdjson } from './ndjson.ts';
+import { sendNdjson } from './large-answers.ts';
 
 describe('a stream of results', () => {
   it('is read no faster than the client takes it, and ends when the client leaves', async () => {

@@ -9,7 +9,7 @@ import type { Job } from '../../../core/model/job.ts';
 import type { JobKind } from '../../../core/model/job-kinds.ts';
 import type { RouteDeps } from '../../routes/route-deps.ts';
 import { apiKeyOf, mayReadPrivate, starterOf } from '../../server/caller.ts';
-import { clientGone } from '../../server/client-gone.ts';
+import { clientGone } from '../../server/connections.ts';
 import { Refusal } from './failure.ts';
 import type { StatusParts } from './view/job-status.ts';
 

@@ -2,9 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { urlPart } from '../../../lib/url-part.ts';
 import { dataOf } from '../api-call.ts';
-import { HEAD_TOKENS, LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, readCursor } from '../listing.ts';
 import { nextPageParts, pageParts, resourceUri, storedPage } from '../stored-page.ts';
 import { cursor, jobId, json, type LinkPart, maxTokens, type ToolContext, text, tool, url } from '../tool.ts';
+import {
+  HEAD_TOKENS,
+  LISTED_AT_ONCE,
+  type Listed,
+  listParts,
+  listPlaceOf,
+  readCursor,
+} from '../tool-result.ts';
 
 /** Tools around crawls: start, follow, search and compare. */
 

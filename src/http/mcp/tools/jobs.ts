@@ -3,7 +3,6 @@ import { EXPORT_FORMATS, JOB_EXPORT_TYPES } from '../../../core/model/export-reg
 import { JOB_STATUSES } from '../../../core/model/job.ts';
 import { urlPart } from '../../../lib/url-part.ts';
 import { dataOf } from '../api-call.ts';
-import { LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../listing.ts';
 import {
   cursor,
   type ExportAnswer,
@@ -16,6 +15,7 @@ import {
   tool,
   url,
 } from '../tool.ts';
+import { LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../tool-result.ts';
 import { startedText } from './crawls.ts';
 
 /** Tools that list, explain and change jobs. */

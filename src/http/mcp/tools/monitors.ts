@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { defined } from '../../../lib/defined.ts';
 import { urlPart } from '../../../lib/url-part.ts';
 import { ApiFailure, dataOf } from '../api-call.ts';
-import { LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../listing.ts';
 import { cursor, id, maxTokens, text, tool, url } from '../tool.ts';
+import { LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../tool-result.ts';
 
 /** Tools for what runs again and again: monitors of pages, and schedules of jobs. */
 

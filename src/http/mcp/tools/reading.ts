@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { EXTRACT_TYPES } from '../../../capabilities/jobs/request/extract-fields.ts';
 import { defined } from '../../../lib/defined.ts';
 import { ApiFailure, dataOf } from '../api-call.ts';
-import { cursorOf, HEAD_TOKENS, listParts, listPlaceOf } from '../listing.ts';
 import { contentOf, nextPageParts, PAGE_FORMATS, type PageAnswer, pageParts } from '../stored-page.ts';
-import { portionOf, siteText } from '../token-budget.ts';
 import { cursor, maxTokens, text, tool, url } from '../tool.ts';
+import { cursorOf, HEAD_TOKENS, listParts, listPlaceOf, portionOf, siteText } from '../tool-result.ts';
 
 /** Tools that fetch one page, or the list of a site's pages. */
 

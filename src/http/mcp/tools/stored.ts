@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defined } from '../../../lib/defined.ts';
 import { urlPart } from '../../../lib/url-part.ts';
 import { dataOf } from '../api-call.ts';
+import { cursor, id, json, maxTokens, type Part, text, tool, url } from '../tool.ts';
 import {
   cursorOf,
   HEAD_TOKENS,
@@ -10,10 +11,10 @@ import {
   listParts,
   listPlaceOf,
   onlyFields,
+  portionOf,
   readCursor,
-} from '../listing.ts';
-import { portionOf, siteText } from '../token-budget.ts';
-import { cursor, id, json, maxTokens, type Part, text, tool, url } from '../tool.ts';
+  siteText,
+} from '../tool-result.ts';
 
 /** Tools over what is stored: queries, and versions of pages. */
 

@@ -16,8 +16,7 @@ import {
   viewOf,
 } from '../request/scrape-options.ts';
 import { scrapeBodyOfV1 } from '../request/v1.ts';
-import { documentsOf, progressOf, shownStatus } from '../view/job-status.ts';
-import { jobWebhookOf } from '../webhook-message.ts';
+import { documentsOf, jobWebhookOf, progressOf, shownStatus } from '../view/job-status.ts';
 
 const extractBody = z.strictObject({
   urls: z.array(z.string().min(1).max(8_192)).min(1).max(1_000),

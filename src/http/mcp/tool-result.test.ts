@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { portionOf, siteParts, siteText, tokensIn } from './token-budget.ts';
+import { portionOf, siteParts, siteText, tokensIn } from './tool-result.ts';
 
 describe('portions of a text', () => {
   it('together are the text, and each is within its tokens', () => {
