@@ -6,6 +6,7 @@ import {
 } from '../../capabilities/accounts/accounts.ts';
 import { type AccountView, type UsedAccountView, withAccountBackend } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
+import { jsonLine } from '../backend/subcommands.ts';
 import { limitValue } from '../flags/flag-values.ts';
 import { given, parseFlags, withPlaceFlags } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
@@ -142,7 +143,6 @@ function limitsOf(flags: TermFlags): LimitChanges | undefined {
   return Object.fromEntries(limits.map(([name, limit]) => [name, limit === 'none' ? null : limit]));
 }
 
-const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 const stateOf = ({ disabledAt }: AccountView) =>
   disabledAt === null ? 'in use' : `disabled since ${disabledAt}`;
 

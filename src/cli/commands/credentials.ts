@@ -9,20 +9,18 @@ import { VAULT_HINT } from '../../capabilities/sessions/vault.ts';
 import type { CredentialView } from '../../capabilities/views/session-view.ts';
 import { readVaultKeys } from '../../core/config/vault-keys.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Backend } from '../backend/backend.ts';
-import { apiClientOf, type BackendFlags, withBackend } from '../backend/open-backend.ts';
+import type { BackendCredentials } from '../backend/backend.ts';
+import { apiClientOf } from '../backend/open-backend.ts';
+import { type SubcommandFlags, subcommandsOn } from '../backend/subcommands.ts';
 import { readSecret } from '../flags/command-inputs.ts';
 import { parseFlags, readSettings, withPlaceFlags } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';
-import { type Screen, screenOf } from '../output/screen.ts';
+import type { Screen } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
-interface CredentialsFlags extends BackendFlags {
-  readonly json?: true;
-}
-interface SetFlags extends CredentialsFlags {
+interface SetFlags extends SubcommandFlags {
   readonly kind: CredentialKind;
   readonly host: string[];
   readonly username?: string;
@@ -47,15 +45,16 @@ Examples:
   scrapifie credentials delete shop`;
 
 export const define: DefineCommand = (command, shell) => {
-  const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
+  const { add, addDelete, run } = subcommandsOn(command, shell, {
+    name: 'credentials',
+    noun: 'Credentials',
+    argument: '<name>',
+    withFlags: withPlaceFlags,
+  });
   command.addHelpText('afterAll', helpBelow(EXAMPLES));
 
-  add('list', 'names, kinds and hosts').action((flags: CredentialsFlags) =>
-    withBackend(shell, flags, async ({ credentials }) => {
-      const views = await credentials.list();
-      print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
-    }),
+  add('list', 'names, kinds and hosts').action((flags: SubcommandFlags) =>
+    run(flags, (credentials) => credentials.list(), listing),
   );
   add('set <name>', 'store what to log in with; the secret comes from standard input')
     .addOption(new Option('--kind <kind>', 'what it is').choices(CREDENTIAL_KINDS).makeOptionMandatory())
@@ -72,18 +71,13 @@ export const define: DefineCommand = (command, shell) => {
       if (apiClientOf(shell, flags) === null) requireVaultKey(shell, flags.dataDir);
       const credential = parseFlags(credentialInputSchema, await askFor(flags, shell), FLAG_OF);
       const { kind, hosts } = credential;
-      const put = async ({ credentials }: Backend) => {
+      const put = async (credentials: BackendCredentials) => {
         await credentials.put(name, credential);
-        print(flags.json ? jsonLine({ name, kind, hosts }) : `Credentials ${name} are stored.\n`);
+        return { name, kind, hosts };
       };
-      await withBackend(shell, flags, put, true);
+      await run(flags, put, () => `Credentials ${name} are stored.\n`, true);
     });
-  add('delete <name>', 'forget stored credentials').action((name: string, flags: CredentialsFlags) =>
-    withBackend(shell, flags, async ({ credentials }) => {
-      await credentials.delete(name);
-      print(flags.json ? jsonLine({ name, deleted: true }) : `Credentials ${name} are deleted.\n`);
-    }),
-  );
+  addDelete('forget stored credentials', 'name', (credentials, name) => credentials.delete(name));
 };
 
 function requireName(name: string): void {
@@ -125,8 +119,6 @@ function requireVaultKey(shell: Shell, dataDir: string | undefined): void {
   if (given.databaseUrl === undefined || readVaultKeys(given).vaultKey !== undefined) return;
   throw new ScrapifieError('UNSUPPORTED_OPTION', `Credentials are only kept encrypted. ${VAULT_HINT}`);
 }
-
-const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
 function listing(screen: Screen, views: readonly CredentialView[]): string {
   if (views.length === 0) return 'There are no credentials.\n';

@@ -3,6 +3,7 @@ import { creditPlanSchema, grantSchema } from '../../capabilities/accounts/credi
 import { type CreditEntryView, type CreditsView, withAccountBackend } from '../backend/account-backend.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
+import { jsonLine } from '../backend/subcommands.ts';
 import { wholeNumber } from '../flags/flag-values.ts';
 import { given, parseFlags, withPlaceFlags } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
@@ -109,8 +110,6 @@ function amountOf(text: string): number {
   if (text.trim() !== '' && Number.isFinite(amount) && amount >= 0) return amount;
   throw new InvalidArgumentError('A number of credits is expected, such as 2500 or 0.5.');
 }
-
-const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
 function describe(screen: Screen, account: string, credits: CreditsView | null): string {
   if (credits === null) return `Account ${account} is not limited.\n`;

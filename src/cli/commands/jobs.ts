@@ -7,25 +7,28 @@ import { type Budgets, JOB_STATUSES, type Job } from '../../core/model/job.ts';
 import { isReasonOf } from '../../core/model/reasons.ts';
 import { type LedgerEntry, TASK_STATES, type TaskState } from '../../core/model/task.ts';
 import { describeBytes, describeCount, describeMs, describeTime } from '../../lib/human-units.ts';
-import { MOST_LISTED } from '../backend/backend.ts';
-import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
-import { type Limit, limitOf, wholeNumber } from '../flags/flag-values.ts';
+import { withBackend } from '../backend/open-backend.ts';
+import {
+  jsonLine,
+  type ListFlags,
+  limitOption,
+  mostOf,
+  type SubcommandFlags,
+  subcommandsOn,
+} from '../backend/subcommands.ts';
+import { type Limit, limitOf } from '../flags/flag-values.ts';
 import { FLAGS, given, withAccountFlags } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { type Screen, screenOf } from '../output/screen.ts';
+import type { Screen } from '../output/screen.ts';
 import { eventLine } from '../output/summaries.ts';
 import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface JobsFlags extends BackendFlags {
-  readonly json?: true;
-}
-interface ListFlags extends JobsFlags {
+interface JobListFlags extends ListFlags {
   readonly status?: Job['status'];
-  readonly limit: number;
 }
 /** What a job may use from now on, with what it has used; a limit that is not named stays. */
-interface ResumeFlags extends JobsFlags {
+interface ResumeFlags extends SubcommandFlags {
   readonly maxPages?: Limit;
   readonly maxBytes?: Limit;
   readonly maxDuration?: Limit;
@@ -33,7 +36,7 @@ interface ResumeFlags extends JobsFlags {
   readonly maxProxyBytes?: Limit;
   readonly maxCredits?: Limit;
 }
-interface UrlsFlags extends JobsFlags {
+interface UrlsFlags extends SubcommandFlags {
   readonly state?: TaskState;
 }
 
@@ -64,39 +67,33 @@ Examples:
 
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
-  const show = (job: JobView, { json }: JobsFlags): void =>
-    print(json ? jsonLine(job) : describe(screenOf(shell), job));
-  const addChange = (name: 'get' | 'cancel' | 'retry', title: string, summary: string) =>
-    add(`${title} <id>`, summary).action((id: string, flags: JobsFlags) =>
-      withBackend(shell, flags, async ({ jobs }) => show(await jobs[name](id), flags)),
-    );
+  const { add, addOn, run } = subcommandsOn(command, shell, {
+    name: 'jobs',
+    noun: 'Job',
+    argument: '<id>',
+    withFlags: withAccountFlags,
+  });
   command.addHelpText('afterAll', helpBelow(EXAMPLES));
 
   add('list', 'newest first')
     .addOption(new Option('--status <status>', 'only jobs of this status').choices(JOB_STATUSES))
-    .addOption(new Option('--limit <n>', 'jobs to show at most').default(20).argParser(wholeNumber))
-    .action((flags: ListFlags) =>
-      withBackend(shell, flags, async ({ jobs }) => {
-        const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
-        const found = await jobs.list({ status: flags.status, limit });
-        print(flags.json ? found.map(jsonLine).join('') : listing(screenOf(shell), found));
-      }),
+    .addOption(limitOption('jobs'))
+    .action((flags: JobListFlags) =>
+      run(flags, (jobs) => jobs.list({ status: flags.status, limit: mostOf(flags) }), listing),
     );
-  addChange('get', 'show', 'one job in full');
-  addChange('cancel', 'cancel', 'drop URLs that have not begun');
+  addOn('show', 'one job in full', (jobs, id) => jobs.get(id), describe);
+  addOn('cancel', 'drop URLs that have not begun', (jobs, id) => jobs.cancel(id), describe);
   const resume = add('resume <id>', 'go on with the URLs that a cancel or a limit left out');
   for (const flag of LIMIT_FLAGS) resume.addOption(FLAGS[flag]());
   resume.action((id: string, flags: ResumeFlags) =>
-    withBackend(shell, flags, async ({ jobs }) => show(await jobs.resume(id, budgetsOf(flags)), flags)),
+    run(flags, (jobs) => jobs.resume(id, budgetsOf(flags)), describe),
   );
-  addChange('retry', 'retry', 'try failed URLs again');
-  add('delete <id>', 'remove a job that has ended, with its pages and URLs').action(
-    (id: string, flags: JobsFlags) =>
-      withBackend(shell, flags, async ({ jobs }) => {
-        const deleted = await jobs.delete(id);
-        print(flags.json ? jsonLine({ id: deleted, deleted: true }) : `Job ${deleted} is deleted.\n`);
-      }),
+  addOn('retry', 'try failed URLs again', (jobs, id) => jobs.retry(id), describe);
+  addOn(
+    'delete',
+    'remove a job that has ended, with its pages and URLs',
+    async (jobs, id) => ({ id: await jobs.delete(id), deleted: true }),
+    (_screen, { id }) => `Job ${id} is deleted.\n`,
   );
   add('urls <id>', 'every URL the job has seen, and the rule that decided')
     .addOption(new Option('--state <state>', 'only URLs in this state').choices(TASK_STATES))
@@ -107,13 +104,14 @@ export const define: DefineCommand = (command, shell) => {
         }
       }),
     );
-  add('watch <id>', 'what happens to the job, until it has ended').action((id: string, flags: JobsFlags) =>
-    withBackend(shell, flags, async ({ jobs }) => {
-      for await (const event of jobs.events(id)) print(flags.json ? jsonLine(event) : eventLine(event));
-    }),
+  add('watch <id>', 'what happens to the job, until it has ended').action(
+    (id: string, flags: SubcommandFlags) =>
+      withBackend(shell, flags, async ({ jobs }) => {
+        for await (const event of jobs.events(id)) print(flags.json ? jsonLine(event) : eventLine(event));
+      }),
   );
   add('errors <id>', 'URLs that failed or were denied, with the reason').action(
-    (id: string, flags: JobsFlags) =>
+    (id: string, flags: SubcommandFlags) =>
       withBackend(shell, flags, async ({ jobs }) => {
         for await (const error of jobs.errors(id)) {
           print(flags.json ? jsonLine(error) : `${error.code}  ${error.url}  ${error.message}\n`);
@@ -133,8 +131,6 @@ function budgetsOf(flags: ResumeFlags): Partial<Budgets> {
     maxMicrocredits: typeof maxCredits === 'number' ? microcreditsOf(maxCredits) : maxCredits,
   }) as Partial<Budgets>;
 }
-
-const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
 function listing(screen: Screen, jobs: readonly JobView[]): string {
   if (jobs.length === 0) return 'There are no jobs.\n';

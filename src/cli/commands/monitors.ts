@@ -1,12 +1,17 @@
 import { Option } from 'commander';
 import { monitorRequestSchema } from '../../capabilities/monitors/monitor-request.ts';
 import type { MonitorChangeView, MonitorView } from '../../capabilities/views/monitor-view.ts';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../core/model/monitor.ts';
 import { describeCount } from '../../lib/human-units.ts';
-import { MOST_LISTED, type BackendMonitors } from '../backend/backend.ts';
-import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
-import { wholeNumber } from '../flags/flag-values.ts';
+import type { BackendMonitors } from '../backend/backend.ts';
+import {
+  idNamed,
+  type ListFlags,
+  limitOption,
+  mostOf,
+  type SubcommandFlags,
+  subcommandsOn,
+} from '../backend/subcommands.ts';
 import { given, parseFlags, withAccountFlags } from '../flags/flags.ts';
 import {
   MONITOR_FLAG_OF,
@@ -15,21 +20,15 @@ import {
   withMonitorFlags,
 } from '../flags/monitor-flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { type Screen, screenOf } from '../output/screen.ts';
+import type { Screen } from '../output/screen.ts';
 import { intervalText } from '../output/summaries.ts';
 import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface MonitorsFlags extends BackendFlags {
-  readonly json?: true;
-}
-interface ListFlags extends MonitorsFlags {
-  readonly limit: number;
-}
 interface ChangesFlags extends ListFlags {
   readonly kind?: ChangeKind;
 }
-interface CreateFlags extends MonitorsFlags, MonitorFlags {
+interface CreateFlags extends SubcommandFlags, MonitorFlags {
   readonly cron?: string;
   readonly every?: string;
   readonly timeZone?: string;
@@ -50,31 +49,18 @@ Examples:
   scrapifie monitors delete chair`;
 
 export const define: DefineCommand = (command, shell) => {
-  const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
   command.addHelpText('afterAll', helpBelow(EXAMPLES));
-  /** A subcommand on one monitor. */
-  const addOn = <T>(
-    name: string,
-    summary: string,
-    action: (monitors: BackendMonitors, id: string) => Promise<T>,
-    text: (screen: Screen, result: T) => string,
-  ) =>
-    add(`${name} <monitor>`, summary).action((named: string, flags: MonitorsFlags) =>
-      withBackend(shell, flags, async ({ monitors }) => {
-        const result = await action(monitors, await idOf(monitors, named));
-        print(flags.json ? jsonLine(result) : text(screenOf(shell), result));
-      }),
-    );
+  const { add, addOn, addDelete, run } = subcommandsOn(command, shell, {
+    name: 'monitors',
+    noun: 'Monitor',
+    argument: '<monitor>',
+    withFlags: withAccountFlags,
+    idOf,
+  });
 
   add('list', 'newest first')
-    .addOption(new Option('--limit <n>', 'monitors to show at most').default(20).argParser(wholeNumber))
-    .action((flags: ListFlags) =>
-      withBackend(shell, flags, async ({ monitors }) => {
-        const views = await monitors.list(Math.min(MOST_LISTED, Math.max(1, flags.limit)));
-        print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
-      }),
-    );
+    .addOption(limitOption('monitors'))
+    .action((flags: ListFlags) => run(flags, (monitors) => monitors.list(mostOf(flags)), listing));
   withMonitorFlags(add('create <name> [url...]', 'watch pages, a site or a sitemap'))
     .option('--cron <line>', 'five fields, or six with seconds in front')
     .option('--every <time>', 'the time between two checks, e.g. 15m or 1h30m')
@@ -85,17 +71,11 @@ export const define: DefineCommand = (command, shell) => {
       const schedule = given({ cron, every, timeZone });
       const request = Object.keys(schedule).length === 0 ? input : { ...input, schedule };
       parseFlags(monitorRequestSchema, request, MONITOR_FLAG_OF);
-      return withBackend(
-        shell,
+      return run(
         flags,
-        async ({ monitors }) => {
-          const view = await monitors.create(request);
-          print(
-            flags.json
-              ? jsonLine(view)
-              : `Monitor ${view.id} is made; after the first check it checks next at ${view.nextCheckAt}.\n`,
-          );
-        },
+        (monitors) => monitors.create(request),
+        (_screen, { id, nextCheckAt }) =>
+          `Monitor ${id} is made; after the first check it checks next at ${nextCheckAt}.\n`,
         true,
       );
     });
@@ -110,44 +90,20 @@ export const define: DefineCommand = (command, shell) => {
       jobId === null ? `The check is ${status}: ${reason}.\n` : `Job ${jobId} has begun.\n`,
   );
   add('changes <monitor>', 'what it has told, newest first')
-    .addOption(new Option('--limit <n>', 'changes to show at most').default(20).argParser(wholeNumber))
+    .addOption(limitOption('changes'))
     .addOption(new Option('--kind <kind>', 'only changes of this kind').choices(CHANGE_KINDS))
     .action((named: string, flags: ChangesFlags) =>
-      withBackend(shell, flags, async ({ monitors }) => {
-        const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
-        const changes = await monitors.changes(await idOf(monitors, named), { kind: flags.kind, limit });
-        print(flags.json ? changes.map(jsonLine).join('') : changeList(screenOf(shell), changes));
-      }),
+      run(
+        flags,
+        async (monitors) =>
+          monitors.changes(await idOf(monitors, named), { kind: flags.kind, limit: mostOf(flags) }),
+        changeList,
+      ),
     );
-  addOn(
-    'delete',
-    'with its changes; its jobs stay',
-    async (monitors, id) => {
-      await monitors.delete(id);
-      return { id, deleted: true };
-    },
-    (_screen, { id }) => `Monitor ${id} is deleted.\n`,
-  );
+  addDelete('with its changes; its jobs stay', 'id', (monitors, id) => monitors.delete(id));
 };
 
-const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
-
-/** The id of the monitor that is meant by its id or its name. */
-async function idOf(monitors: BackendMonitors, named: string): Promise<string> {
-  if (ID.test(named)) return named;
-  const found = (await monitors.list(MOST_LISTED)).filter(({ name }) => name === named);
-  const [monitor, ...more] = found;
-  if (monitor === undefined) throw new ScrapifieError('NOT_FOUND', `There is no monitor "${named}".`);
-  if (more.length > 0) {
-    throw new ScrapifieError(
-      'INVALID_USAGE',
-      `${found.length} monitors have the name "${named}": give an id.`,
-    );
-  }
-  return monitor.id;
-}
-
-const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
+const idOf = (monitors: BackendMonitors, given: string) => idNamed(given, 'monitor', monitors);
 const timingOf = ({ schedule: { cron, everyMs } }: MonitorView) =>
   cron ?? `every ${intervalText(everyMs ?? 0)}`;
 

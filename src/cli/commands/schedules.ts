@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import {
   previewRequestSchema,
   type ScheduleChangeRequest,
@@ -7,10 +6,15 @@ import {
   scheduleRequestSchema,
 } from '../../capabilities/schedules/schedule-request.ts';
 import type { NextView, RunView, ScheduleView } from '../../capabilities/views/schedule-view.ts';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { MOST_LISTED, type BackendSchedules } from '../backend/backend.ts';
-import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
-import { wholeNumber } from '../flags/flag-values.ts';
+import type { BackendSchedules } from '../backend/backend.ts';
+import {
+  idNamed,
+  type ListFlags,
+  limitOption,
+  mostOf,
+  type SubcommandFlags,
+  subcommandsOn,
+} from '../backend/subcommands.ts';
 import { parseFlags, withAccountFlags } from '../flags/flags.ts';
 import {
   changeInput,
@@ -23,17 +27,11 @@ import {
   withTimes,
 } from '../flags/schedule-flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { type Screen, screenOf } from '../output/screen.ts';
+import type { Screen } from '../output/screen.ts';
 import { intervalText } from '../output/summaries.ts';
 import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface SchedulesFlags extends BackendFlags {
-  readonly json?: true;
-}
-interface ListFlags extends SchedulesFlags {
-  readonly limit: number;
-}
 const EXAMPLES = `
 SCHEDULE is an id that "list" shows, or a name that one schedule has. A running server runs them; see docs/schedules.md.
 A file holds what POST /v1/schedules takes, in YAML or JSON.
@@ -53,71 +51,44 @@ Examples:
   scrapifie schedules delete news`;
 
 export const define: DefineCommand = (command, shell) => {
-  const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
   command.addHelpText('afterAll', helpBelow(EXAMPLES));
-  /** A subcommand on one schedule. */
-  const addOn = <T>(
-    name: string,
-    summary: string,
-    action: (schedules: BackendSchedules, id: string) => Promise<T>,
-    text: (screen: Screen, result: T) => string,
-  ) =>
-    add(`${name} <schedule>`, summary).action((named: string, flags: SchedulesFlags) =>
-      withBackend(shell, flags, async ({ schedules }) => {
-        const result = await action(schedules, await idOf(schedules, named));
-        print(flags.json ? jsonLine(result) : text(screenOf(shell), result));
-      }),
-    );
+  const { add, addOn, addDelete, run } = subcommandsOn(command, shell, {
+    name: 'schedules',
+    noun: 'Schedule',
+    argument: '<schedule>',
+    withFlags: withAccountFlags,
+    idOf,
+  });
 
   add('list', 'newest first')
-    .addOption(new Option('--limit <n>', 'schedules to show at most').default(20).argParser(wholeNumber))
-    .action((flags: ListFlags) =>
-      withBackend(shell, flags, async ({ schedules }) => {
-        const views = await schedules.list(Math.min(MOST_LISTED, Math.max(1, flags.limit)));
-        print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
-      }),
-    );
+    .addOption(limitOption('schedules'))
+    .action((flags: ListFlags) => run(flags, (schedules) => schedules.list(mostOf(flags)), listing));
   withRules(add('create <name> [url...]', 'run a job again and again'))
     .option('--file <path>', 'a file with the whole schedule; other options go before what it says')
-    .action((name: string, urls: string[], flags: SchedulesFlags & RuleFlags) => {
+    .action((name: string, urls: string[], flags: SubcommandFlags & RuleFlags) => {
       const input = createInput(shell, name, urls, flags);
       parseFlags(scheduleRequestSchema, input, SCHEDULE_FLAG_OF);
-      return withBackend(
-        shell,
+      return run(
         flags,
-        async ({ schedules }) => {
-          const view = await schedules.create(input as ScheduleRequest);
-          print(
-            flags.json ? jsonLine(view) : `Schedule ${view.id} is made; it runs next at ${view.nextRunAt}.\n`,
-          );
-        },
+        (schedules) => schedules.create(input as ScheduleRequest),
+        (_screen, { id, nextRunAt }) => `Schedule ${id} is made; it runs next at ${nextRunAt}.\n`,
         true,
       );
     });
   withRules(add('change <schedule> [url...]', 'change what is given; everything else stays'))
     .option('--name <name>', 'another name')
     .option('--file <path>', 'a file with what is to be changed; other options go before what it says')
-    .action((named: string, urls: string[], flags: SchedulesFlags & RuleFlags) => {
+    .action((named: string, urls: string[], flags: SubcommandFlags & RuleFlags) => {
       const input = changeInput(shell, urls, flags);
       parseFlags(scheduleChangeSchema, input, SCHEDULE_FLAG_OF);
-      return withBackend(shell, flags, async ({ schedules }) => {
-        const view = await schedules.change(await idOf(schedules, named), input as ScheduleChangeRequest);
-        print(flags.json ? jsonLine(view) : describe(screenOf(shell), view));
-      });
+      const change = async (schedules: BackendSchedules) =>
+        schedules.change(await idOf(schedules, named), input as ScheduleChangeRequest);
+      return run(flags, change, describe);
     });
   withTimes(add('preview', 'the next ten times of a cron line or an interval')).action(
-    (flags: SchedulesFlags & TimeFlags) => {
+    (flags: SubcommandFlags & TimeFlags) => {
       const request = parseFlags(previewRequestSchema, timeFields(flags), SCHEDULE_FLAG_OF);
-      return withBackend(
-        shell,
-        flags,
-        async ({ schedules }) => {
-          const view = await schedules.preview(request);
-          print(flags.json ? jsonLine(view) : times(screenOf(shell), view));
-        },
-        true,
-      );
+      return run(flags, (schedules) => schedules.preview(request), times, true);
     },
   );
   addOn('show', 'one schedule in full', (schedules, id) => schedules.get(id), describe);
@@ -132,43 +103,18 @@ export const define: DefineCommand = (command, shell) => {
       jobId === null ? `The run is ${status}: ${reason}.\n` : `Job ${jobId} has begun.\n`,
   );
   add('history <schedule>', 'its runs, newest first, with jobs and reasons')
-    .addOption(new Option('--limit <n>', 'entries to show at most').default(20).argParser(wholeNumber))
+    .addOption(limitOption('entries'))
     .action((named: string, flags: ListFlags) =>
-      withBackend(shell, flags, async ({ schedules }) => {
-        const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
-        const runs = await schedules.history(await idOf(schedules, named), limit);
-        print(flags.json ? runs.map(jsonLine).join('') : history(screenOf(shell), runs));
-      }),
+      run(
+        flags,
+        async (schedules) => schedules.history(await idOf(schedules, named), mostOf(flags)),
+        history,
+      ),
     );
-  addOn(
-    'delete',
-    'with its history; its jobs stay',
-    async (schedules, id) => {
-      await schedules.delete(id);
-      return { id, deleted: true };
-    },
-    (_screen, { id }) => `Schedule ${id} is deleted.\n`,
-  );
+  addDelete('with its history; its jobs stay', 'id', (schedules, id) => schedules.delete(id));
 };
 
-const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
-
-/** The id of the schedule that is meant by its id or its name. */
-async function idOf(schedules: BackendSchedules, named: string): Promise<string> {
-  if (ID.test(named)) return named;
-  const found = (await schedules.list(MOST_LISTED)).filter(({ name }) => name === named);
-  const [schedule, ...more] = found;
-  if (schedule === undefined) throw new ScrapifieError('NOT_FOUND', `There is no schedule "${named}".`);
-  if (more.length > 0) {
-    throw new ScrapifieError(
-      'INVALID_USAGE',
-      `${found.length} schedules have the name "${named}": give an id.`,
-    );
-  }
-  return schedule.id;
-}
-
-const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
+const idOf = (schedules: BackendSchedules, given: string) => idNamed(given, 'schedule', schedules);
 const timingOf = ({ cron, everyMs }: ScheduleView) => cron ?? `every ${intervalText(everyMs ?? 0)}`;
 
 function listing(screen: Screen, views: readonly ScheduleView[]): string {

@@ -1,24 +1,21 @@
-import { Option } from 'commander';
 import { type SessionRequest, sessionRequestSchema } from '../../capabilities/sessions/session.ts';
 import type { SessionEntryView, SessionView } from '../../capabilities/views/session-view.ts';
 import type { SessionWish } from '../../core/ports/session-store.ts';
-import { MOST_LISTED } from '../backend/backend.ts';
-import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
+import {
+  type ListFlags,
+  limitOption,
+  mostOf,
+  type SubcommandFlags,
+  subcommandsOn,
+} from '../backend/subcommands.ts';
 import { wholeNumber } from '../flags/flag-values.ts';
 import { FLAGS, given, parseFlags, withPlaceFlags } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { type Screen, screenOf } from '../output/screen.ts';
+import type { Screen } from '../output/screen.ts';
 import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface SessionsFlags extends BackendFlags {
-  readonly json?: true;
-}
-interface ListFlags extends SessionsFlags {
-  readonly limit: number;
-}
-
-interface CreateFlags extends SessionsFlags {
+interface CreateFlags extends SubcommandFlags {
   readonly credentials?: string;
   readonly proxyTier?: string;
   readonly country?: string;
@@ -47,24 +44,18 @@ Examples:
   scrapifie sessions delete shop`;
 
 export const define: DefineCommand = (command, shell) => {
-  const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
+  const { add, addOn, addDelete, run } = subcommandsOn(command, shell, {
+    name: 'sessions',
+    noun: 'Session',
+    argument: '<name>',
+    withFlags: withPlaceFlags,
+  });
   command.addHelpText('afterAll', helpBelow(EXAMPLES));
 
   add('list', 'newest first, ended ones too')
-    .addOption(new Option('--limit <n>', 'sessions to show at most').default(20).argParser(wholeNumber))
-    .action((flags: ListFlags) =>
-      withBackend(shell, flags, async ({ sessions }) => {
-        const views = await sessions.list(Math.min(MOST_LISTED, Math.max(1, flags.limit)));
-        print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
-      }),
-    );
-  add('show <name>', 'one session in full').action((name: string, flags: SessionsFlags) =>
-    withBackend(shell, flags, async ({ sessions }) => {
-      const view = await sessions.get(name);
-      print(flags.json ? jsonLine(view) : describe(screenOf(shell), view));
-    }),
-  );
+    .addOption(limitOption('sessions'))
+    .action((flags: ListFlags) => run(flags, (sessions) => sessions.list(mostOf(flags)), listing));
+  addOn('show', 'one session in full', (sessions, name) => sessions.get(name), describe);
   add('create <name>', 'make a session, for log-ins and crawls to come')
     .option('--credentials <name>', 'what it logs in with')
     .addOption(FLAGS.proxyTier())
@@ -76,25 +67,15 @@ export const define: DefineCommand = (command, shell) => {
       const proxy = tier === undefined && country === undefined ? undefined : given({ tier, country });
       const request = given({ name, credentials, identity, expiresInHours, proxy });
       parseFlags(sessionRequestSchema, request, FLAG_OF);
-      return withBackend(
-        shell,
+      return run(
         flags,
-        async ({ sessions }) => {
-          const view = await sessions.create(request as SessionRequest);
-          print(flags.json ? jsonLine(view) : `Session ${name} is made; it ends ${view.expiresAt}.\n`);
-        },
+        (sessions) => sessions.create(request as SessionRequest),
+        (_screen, { expiresAt }) => `Session ${name} is made; it ends ${expiresAt}.\n`,
         true,
       );
     });
-  add('delete <name>', 'forget a session and all it keeps').action((name: string, flags: SessionsFlags) =>
-    withBackend(shell, flags, async ({ sessions }) => {
-      await sessions.delete(name);
-      print(flags.json ? jsonLine({ name, deleted: true }) : `Session ${name} is deleted.\n`);
-    }),
-  );
+  addDelete('forget a session and all it keeps', 'name', (sessions, name) => sessions.delete(name));
 };
-
-const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
 function listing(screen: Screen, views: readonly SessionEntryView[]): string {
   if (views.length === 0) return 'There are no sessions.\n';

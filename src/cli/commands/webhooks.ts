@@ -1,29 +1,33 @@
 import { Option } from 'commander';
-import type { DeliveryDetailView, DeliveryView, WebhookView } from '../../capabilities/views/webhook-view.ts';
+import type {
+  ChangedWebhookView,
+  DeliveryDetailView,
+  DeliveryView,
+  WebhookView,
+} from '../../capabilities/views/webhook-view.ts';
 import { webhookRequestSchema } from '../../capabilities/webhooks/webhook-request.ts';
 import { DELIVERY_STATES, type DeliveryState, WEBHOOK_FORMATS } from '../../core/ports/webhook-store.ts';
-import { MOST_LISTED } from '../backend/backend.ts';
-import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
+import {
+  type ListFlags,
+  limitOption,
+  mostOf,
+  type SubcommandFlags,
+  subcommandsOn,
+} from '../backend/subcommands.ts';
 import { readSecret } from '../flags/command-inputs.ts';
 import { choiceOrPart, wholeNumber } from '../flags/flag-values.ts';
 import { FLAGS, given, parseFlags, withAccountFlags } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
-import { type Screen, screenOf } from '../output/screen.ts';
+import type { Screen } from '../output/screen.ts';
 import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface WebhooksFlags extends BackendFlags {
-  readonly json?: true;
-}
-interface ListFlags extends WebhooksFlags {
-  readonly limit: number;
-}
-interface CreateFlags extends WebhooksFlags {
+interface CreateFlags extends SubcommandFlags {
   readonly event: string[];
   readonly format?: string;
   readonly readSecret?: true;
 }
-interface ChangeFlags extends WebhooksFlags {
+interface ChangeFlags extends SubcommandFlags {
   readonly url?: string;
   readonly event?: string[];
   readonly format?: string;
@@ -32,7 +36,7 @@ interface ChangeFlags extends WebhooksFlags {
   readonly enable?: true;
   readonly disable?: true;
 }
-interface RotateFlags extends WebhooksFlags {
+interface RotateFlags extends SubcommandFlags {
   readonly overlapHours?: number;
   readonly readSecret?: true;
 }
@@ -72,13 +76,13 @@ const formatOption = () =>
     .argParser(choiceOrPart(WEBHOOK_FORMATS));
 const secretOption = () =>
   new Option('--read-secret', 'read the secret from standard input, or ask for it, instead of making one');
-const limitOption = (what: string) =>
-  new Option('--limit <n>', `${what} to show at most`).default(20).argParser(wholeNumber);
-const mostOf = ({ limit }: ListFlags) => Math.min(MOST_LISTED, Math.max(1, limit));
-
 export const define: DefineCommand = (command, shell) => {
-  const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
+  const { add, addOn, addDelete, run } = subcommandsOn(command, shell, {
+    name: 'webhooks',
+    noun: 'Webhook',
+    argument: '<id>',
+    withFlags: withAccountFlags,
+  });
   const secretOf = (flags: { readonly readSecret?: true }) =>
     flags.readSecret
       ? readSecret('Secret: ', { input: shell.stdin, output: shell.stderr }, false)
@@ -87,12 +91,7 @@ export const define: DefineCommand = (command, shell) => {
 
   add('list', 'newest first')
     .addOption(limitOption('webhooks'))
-    .action((flags: ListFlags) =>
-      withBackend(shell, flags, async ({ webhooks }) => {
-        const views = await webhooks.list(mostOf(flags));
-        print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
-      }),
-    );
+    .action((flags: ListFlags) => run(flags, (webhooks) => webhooks.list(mostOf(flags)), listing));
   add('create <url>', 'send events to a URL, or to mailto:address; prints the secret')
     .addOption(eventOption().makeOptionMandatory())
     .addOption(formatOption())
@@ -105,22 +104,14 @@ export const define: DefineCommand = (command, shell) => {
         secret: await secretOf(flags),
       });
       const wanted = parseFlags(webhookRequestSchema, request, FLAG_OF);
-      const create = async ({ webhooks }: Parameters<Parameters<typeof withBackend>[2]>[0]) => {
-        const view = await webhooks.create(wanted);
-        print(
-          flags.json
-            ? jsonLine(view)
-            : `Webhook ${view.id} is made. Its secret, shown this one time:\n${view.secret}\n`,
-        );
-      };
-      await withBackend(shell, flags, create, true);
+      await run(
+        flags,
+        (webhooks) => webhooks.create(wanted),
+        (_screen, { id, secret }) => `Webhook ${id} is made. Its secret, shown this one time:\n${secret}\n`,
+        true,
+      );
     });
-  add('show <id>', 'one webhook').action((id: string, flags: WebhooksFlags) =>
-    withBackend(shell, flags, async ({ webhooks }) => {
-      const view = await webhooks.get(id);
-      print(flags.json ? jsonLine(view) : describe(screenOf(shell), view));
-    }),
-  );
+  addOn('show', 'one webhook', (webhooks, id) => webhooks.get(id), describe);
   add('change <id>', 'change where and what is sent; disable or enable')
     .addOption(new Option('--url <url>', 'where events are sent'))
     .addOption(eventOption())
@@ -129,19 +120,16 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(new Option('--no-header', 'without the headers that it has'))
     .addOption(new Option('--enable', 'send again').conflicts('disable'))
     .addOption(new Option('--disable', 'send nothing more'))
-    .action((id: string, flags: ChangeFlags) =>
-      withBackend(shell, flags, async ({ webhooks }) => {
-        const enabled = flags.enable ?? (flags.disable ? false : undefined);
-        const { url, event: events, format, header } = flags;
-        const headers = header === false ? {} : header;
-        const view = await webhooks.change(id, given({ url, events, format, headers, enabled }));
-        const told =
-          view.secret === undefined
-            ? ''
-            : `It has another receiver. Its new secret, shown this one time:\n${view.secret}\n`;
-        print(flags.json ? jsonLine(view) : describe(screenOf(shell), view) + told);
-      }),
-    );
+    .action((id: string, flags: ChangeFlags) => {
+      const enabled = flags.enable ?? (flags.disable ? false : undefined);
+      const { url, event: events, format, header } = flags;
+      const headers = header === false ? {} : header;
+      return run(
+        flags,
+        (webhooks) => webhooks.change(id, given({ url, events, format, headers, enabled })),
+        describeChange,
+      );
+    });
   add('rotate <id>', 'make a new secret; the former one stays valid for a time')
     .addOption(
       new Option('--overlap-hours <n>', 'hours for which both are valid (default: 24)').argParser(
@@ -151,51 +139,44 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(secretOption())
     .action(async (id: string, flags: RotateFlags) => {
       const request = given({ overlapHours: flags.overlapHours, secret: await secretOf(flags) });
-      await withBackend(shell, flags, async ({ webhooks }) => {
-        const view = await webhooks.rotate(id, request);
-        print(
-          flags.json ? jsonLine(view) : `The new secret of ${id}, shown this one time:\n${view.secret}\n`,
-        );
-      });
+      await run(
+        flags,
+        (webhooks) => webhooks.rotate(id, request),
+        (_screen, { secret }) => `The new secret of ${id}, shown this one time:\n${secret}\n`,
+      );
     });
-  add('delete <id>', 'delete a webhook with its deliveries').action((id: string, flags: WebhooksFlags) =>
-    withBackend(shell, flags, async ({ webhooks }) => {
-      await webhooks.delete(id);
-      print(flags.json ? jsonLine({ id, deleted: true }) : `Webhook ${id} is deleted.\n`);
-    }),
-  );
-  add('test <id>', 'send a test event').action((id: string, flags: WebhooksFlags) =>
-    withBackend(shell, flags, async ({ webhooks }) => {
-      const view = await webhooks.test(id);
-      print(flags.json ? jsonLine(view) : `The test is delivery ${view.id}.\n`);
-    }),
+  addDelete('delete a webhook with its deliveries', 'id', (webhooks, id) => webhooks.delete(id));
+  addOn(
+    'test',
+    'send a test event',
+    (webhooks, id) => webhooks.test(id),
+    (_screen, { id }) => `The test is delivery ${id}.\n`,
   );
   add('deliveries <id>', 'what was sent, newest first')
     .addOption(new Option('--state <state>', 'only those in this state').choices(DELIVERY_STATES))
     .addOption(new Option('--event <type>', 'only those of this type of event'))
     .addOption(limitOption('deliveries'))
     .action((id: string, flags: DeliveriesFlags) =>
-      withBackend(shell, flags, async ({ webhooks }) => {
-        const { state, event } = flags;
-        const views = await webhooks.deliveries(id, { state, event, limit: mostOf(flags) });
-        print(flags.json ? views.map(jsonLine).join('') : deliveryListing(screenOf(shell), views));
-      }),
+      run(
+        flags,
+        (webhooks) =>
+          webhooks.deliveries(id, { state: flags.state, event: flags.event, limit: mostOf(flags) }),
+        deliveryListing,
+      ),
     );
-  add('delivery <id>', 'one delivery with its attempts').action((id: string, flags: WebhooksFlags) =>
-    withBackend(shell, flags, async ({ webhooks }) => {
-      const view = await webhooks.delivery(id);
-      print(flags.json ? jsonLine(view) : describeDelivery(screenOf(shell), view));
-    }),
+  addOn(
+    'delivery',
+    'one delivery with its attempts',
+    (webhooks, id) => webhooks.delivery(id),
+    describeDelivery,
   );
-  add('redeliver <id>', 'send the event of a delivery once more').action((id: string, flags: WebhooksFlags) =>
-    withBackend(shell, flags, async ({ webhooks }) => {
-      const view = await webhooks.redeliver(id);
-      print(flags.json ? jsonLine(view) : `It is sent again as delivery ${view.id}.\n`);
-    }),
+  addOn(
+    'redeliver',
+    'send the event of a delivery once more',
+    (webhooks, id) => webhooks.redeliver(id),
+    (_screen, { id }) => `It is sent again as delivery ${id}.\n`,
   );
 };
-
-const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
 function listing(screen: Screen, views: readonly WebhookView[]): string {
   if (views.length === 0) return 'There are no webhooks.\n';
@@ -222,6 +203,12 @@ const describe = (screen: Screen, view: WebhookView) =>
     ['created', view.createdAt],
     ['changed', view.updatedAt],
   ]);
+
+const describeChange = (screen: Screen, view: ChangedWebhookView) =>
+  describe(screen, view) +
+  (view.secret === undefined
+    ? ''
+    : `It has another receiver. Its new secret, shown this one time:\n${view.secret}\n`);
 
 function deliveryListing(screen: Screen, views: readonly DeliveryView[]): string {
   if (views.length === 0) return 'There are no deliveries.\n';
