@@ -40,6 +40,7 @@ dashboard: setup ## Build the dashboard when it is missing or older than its sou
 run: setup ## Start the server on http://127.0.0.1:3000
 	@sh scripts/browser.sh
 	@sh scripts/dashboard.sh --or-without
+	@sh scripts/program.sh
 	@./scrapifie serve $(ARGS)
 
 dev: setup ## Start the server and restart it whenever a source changes
@@ -62,6 +63,7 @@ test: setup ## Check style and types, then run every test; with FILE=PATH that f
 	@$(NODE) node --disable-warning=ExperimentalWarning test/run-one-file.ts '$(FILE)' $(ARGS)
 else
 test: servers clients browser dashboard lint typecheck signatures
+	@sh scripts/program.sh
 	@sh scripts/setup.sh test/openapi test/firecrawl test/firecrawl/langchain test/mcp test/deploy/helm test/project
 	@$(NODE) node --disable-warning=ExperimentalWarning test/run-tests.ts $(ARGS)
 endif

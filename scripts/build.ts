@@ -1,11 +1,11 @@
-// Compiles the sources into dist, which the npm package has in place of them, and copies the statements of the stores, which
-// stand in .sql files. Of the declarations only those stay that `exports` of package.json lead to: the others describe parts
-// that no import reaches. The dashboard is built as well.
+// Bundles the sources into dist, which the npm package has in place of them. Of their declarations only those stay that
+// `exports` of package.json lead to: the others describe parts that no import reaches. The dashboard is built as well.
 // Usage: node scripts/build.ts
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleProgram } from './bundle.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -22,10 +22,7 @@ execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', join(root, 'tsconfig.bu
   stdio: 'inherit',
 });
 
-const source = join(root, 'src');
-for (const path of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
-  if (path.endsWith('.sql')) cpSync(join(source, path), join(dist, path));
-}
+await bundleProgram(dist);
 
 const reached = new Set(entries);
 for (const file of reached) {

@@ -51,3 +51,9 @@ packages_current() {
   [ -f "$1/node_modules/.package-lock.json" ] &&
     [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]
 }
+
+# program_current ROOT: does ROOT/.program hold the program as its sources are now? A file that is gone has changed its folder.
+program_current() {
+  [ -f "$1/.program/main.js" ] &&
+    [ -z "$(find "$1/src" "$1/package-lock.json" "$1/scripts/bundle.ts" -newer "$1/.program/built" -print -quit 2>&1)" ]
+}

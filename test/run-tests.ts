@@ -21,6 +21,10 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 // The terminal sends these to vitest as well, which ends by itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
+/** Programs that tests start are the one that was bundled for this run: what users start, in half the time. */
+const bundled = resolve(import.meta.dirname, '../.program/main.js');
+const programs = existsSync(bundled) ? { TEST_PROGRAM: bundled } : {};
+
 /** The outcome is null when vitest ended without one. */
 function runVitest(args: readonly string[]): Promise<{ code: number; outcome: RunOutcome | null }> {
   const file = join(folder, 'outcome.json');
@@ -28,7 +32,7 @@ function runVitest(args: readonly string[]): Promise<{ code: number; outcome: Ru
   const reporters = ['--reporter=default', `--reporter=${resolve(import.meta.dirname, 'reporter.ts')}`];
   const child = spawn('vitest', ['run', ...reporters, ...args], {
     stdio: 'inherit',
-    env: { ...process.env, TEST_OUTCOME_FILE: file },
+    env: { ...process.env, ...programs, TEST_OUTCOME_FILE: file },
   });
   return new Promise((settle, fail) => {
     child.once('error', fail);

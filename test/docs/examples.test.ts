@@ -12,6 +12,7 @@ import {
   startCommand,
   temporaryFolder,
 } from '../integration/cli-command.ts';
+import { PROGRAM } from '../program.ts';
 import { type CodeBlock, codeBlocks } from './code-blocks.ts';
 import { type ExampleSite, startExampleSite } from './example-site.ts';
 
@@ -42,7 +43,7 @@ beforeAll(async () => {
   const policy = hosts.map((host) => `  "${host}": { rate: unlimited, concurrency: 8 }\n`).join('');
   writeFileSync(folder.path('policy.yaml'), `domains:\n${policy}`);
   const program = folder.path('bin/scrapifie');
-  const main = `${ROOT}src/main.ts`;
+  const main = PROGRAM;
   writeFileSync(
     program,
     `#!/bin/sh\nexec '${process.execPath}' --disable-warning=ExperimentalWarning '${main}' "$@"\n`,

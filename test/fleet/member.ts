@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { guardGroup } from '../../fleet/servers/guard.ts';
 import { environmentName, type Role, type Settings } from '../../src/core/config/settings.ts';
+import { PROGRAM } from '../program.ts';
 
 /** One process of a fleet under test, whose end and whose every word can be looked at. */
 export interface Member {
@@ -32,7 +33,6 @@ export interface Launched {
   output(): string;
 }
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SKEWED_CLOCK = fileURLToPath(new URL('skewed-clock.ts', import.meta.url));
 const POISON = fileURLToPath(new URL('../fault/poison.ts', import.meta.url));
 const STEP_FILE = 'clock-step-ms';
@@ -80,7 +80,7 @@ export function launch(
   const clock = skewMs === 0 && !canStep ? [] : ['--import', SKEWED_CLOCK];
   const deadly = poison === undefined ? [] : ['--import', POISON];
   const flags = ['--disable-warning=ExperimentalWarning', ...clock, ...deadly];
-  const child = spawn(process.execPath, [...flags, MAIN, ...args], {
+  const child = spawn(process.execPath, [...flags, PROGRAM, ...args], {
     cwd,
     detached: true,
     env: {

@@ -3,12 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { run } from '../../src/cli/program.ts';
 import { createShell } from '../../src/wiring/shell.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { PROGRAM } from '../program.ts';
 
 export interface Ended {
   /** Null when a signal ended it. */
@@ -52,7 +50,7 @@ export function startCommand(
   args: readonly string[],
   { cwd, env = {}, input, openFiles }: CommandOptions = {},
 ): RunningCommand {
-  const program = [process.execPath, '--disable-warning=ExperimentalWarning', MAIN, ...args];
+  const program = [process.execPath, '--disable-warning=ExperimentalWarning', PROGRAM, ...args];
   const limited = ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
   const [file = '', ...rest] = openFiles === undefined ? program : limited;
   const child = spawn(file, rest, {

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROGRAM } from '../program.ts';
 import { type Site, startSite } from '../site/site.ts';
 import { endCommands, readPages, runCommand, temporaryFolder } from './cli-command.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const KETTLE = '/shop/product/tern-kettle';
 const RULES = 'title: h1\nprice:\n  css: .two .price\n  type: number\n';
 const folder = temporaryFolder();
@@ -140,7 +139,7 @@ describe('extract', () => {
       'text',
     ];
     writeFileSync(folder.path('json.yaml'), 'first: "jsonpath:$.items[0].sku"\n');
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, ...args], {
       cwd: folder.path('.'),
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['pipe', 'pipe', 'inherit'],

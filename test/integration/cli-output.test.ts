@@ -1,13 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROGRAM } from '../program.ts';
 import { type Site, startSite } from '../site/site.ts';
 import { readReport, runCommand, temporaryFolder } from './cli-command.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** Takes no byte, like the file of a shell on a full disk. */
 const FULL = '/dev/full';
 const folder = temporaryFolder();
@@ -26,7 +25,7 @@ async function runInto(
   args: readonly string[],
 ): Promise<{ exitCode: number | null; stderr: string }> {
   const output = openSync(file, 'w');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, ...args], {
     cwd: folder.path('.'),
     env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' },
     stdio: ['ignore', output, 'pipe'],
@@ -43,14 +42,14 @@ async function runInto(
 const TOLD = /^error DISK_FULL: No space left to write standard output\./m;
 
 it('is no failure when its reader has seen enough', async () => {
-  const reader = `"${process.execPath}" "${MAIN}" help crawl | true; echo "\${PIPESTATUS[0]}"`;
+  const reader = `"${process.execPath}" "${PROGRAM}" help crawl | true; echo "\${PIPESTATUS[0]}"`;
   const { stdout } = await promisify(execFile)('bash', ['-c', reader]);
   expect(stdout.trim()).toBe('0');
 });
 
 it('goes on with a crawl whose progress has no reader any more', async () => {
   const out = folder.path('unread');
-  const crawl = `"${process.execPath}" "${MAIN}" crawl ${site.url}/big/ --allow-private --rate unlimited --out "${out}"`;
+  const crawl = `"${process.execPath}" "${PROGRAM}" crawl ${site.url}/big/ --allow-private --rate unlimited --out "${out}"`;
   const piped = `set -o pipefail; ${crawl} 2>&1 >/dev/null | true; echo "\${PIPESTATUS[0]}"`;
   const { stdout } = await promisify(execFile)('bash', ['-c', piped]);
   expect(stdout.trim()).toBe('0');

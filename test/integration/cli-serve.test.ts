@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PROGRAM } from '../program.ts';
 import { type Site, startSite } from '../site/site.ts';
 import {
   endCommands,
@@ -11,7 +11,6 @@ import {
   temporaryFolder,
 } from './cli-command.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const folder = temporaryFolder();
 let site: Site;
 beforeAll(async () => {
@@ -155,7 +154,7 @@ describe('serve', () => {
   it.runIf(existsSync('/usr/bin/script'))(
     'shows the key to a terminal, and writes it to no file',
     async () => {
-      const command = [process.execPath, MAIN, ...args('shown')].join(' ');
+      const command = [process.execPath, PROGRAM, ...args('shown')].join(' ');
       // `script` gives the command a terminal.
       const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
         env: { PATH: process.env.PATH ?? '', XDG_CONFIG_HOME: folder.path('no-settings') },

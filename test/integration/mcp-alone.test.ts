@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PROGRAM } from '../program.ts';
 import { startSite } from '../site/site.ts';
 import { startCommand } from './cli-command.ts';
 import { called, newClient, type Revision } from './mcp-client.ts';
 import { QUICK_POLICY } from './world.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LIMIT_MS = 60_000;
 
 let site: Awaited<ReturnType<typeof startSite>>;
@@ -36,7 +36,7 @@ async function started(revision: Revision, args: readonly string[] = [], policy?
   const client = newClient(revision);
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', MAIN, 'mcp', '--allow-private', ...args],
+    args: ['--disable-warning=ExperimentalWarning', PROGRAM, 'mcp', '--allow-private', ...args],
     cwd: folder,
     env: environment(policy),
   });

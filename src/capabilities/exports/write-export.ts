@@ -11,6 +11,7 @@ import type { ExportEnd, ExportProgress } from '../../core/ports/export-store.ts
 import type { PageKeyStore } from '../../core/ports/job-pages-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createSorter } from '../../lib/external-sorter.ts';
+import { siblingModule } from '../../lib/sibling-module.ts';
 import { readRecord } from '../jobs/results/page-result.ts';
 import { fileOf, nameForPeople, removeFiles } from './export-file.ts';
 import { openTable, type TableParts } from './sources/open-table.ts';
@@ -123,7 +124,9 @@ type LoadedWriter =
 
 export async function loadWriter(format: ExportFormat): Promise<LoadedWriter> {
   const { takes, writer } = exportFormatSpec(format);
-  const { writers } = (await import(`./writers/${writer}.ts`)) as WriterModule;
+  const { writers } = (await import(
+    siblingModule(`./writers/${writer}.ts`, import.meta.url).href
+  )) as WriterModule;
   const write = writers[format];
   if (write === undefined) throw new Error(`writers/${writer}.ts has no writer of ${format}.`);
   return { takes, write } as LoadedWriter;

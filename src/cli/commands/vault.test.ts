@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROGRAM } from '../../../test/program.ts';
 import type { Credential } from '../../capabilities/sessions/credential.ts';
 import { createCredentials } from '../../capabilities/sessions/credentials.ts';
 import { openOptions, sealOptions } from '../../capabilities/sessions/job-secrets.ts';
@@ -17,7 +17,6 @@ import type { JobOptions } from '../../core/model/job.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 
-const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const CREDENTIAL: Credential = { kind: 'bearer', hosts: ['a.example'], token: 'canary-token' };
 const SESSIONS = 400;
 
@@ -92,7 +91,7 @@ async function vaultOfFolder(store: Store): Promise<Vault> {
 function start(args: readonly string[]) {
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', MAIN, 'vault', ...args, '--data-dir', dir],
+    ['--disable-warning=ExperimentalWarning', PROGRAM, 'vault', ...args, '--data-dir', dir],
     { cwd: dir, env: { PATH: process.env.PATH ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));

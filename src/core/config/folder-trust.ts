@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { makeFolder, PRIVATE_FILE } from './private-files.ts';
 
 /** The files that commands read from the folder they are started in, without being told to. */
@@ -38,7 +39,7 @@ export interface TrustedFile {
  * The folder of the program itself: an account that can change it has the program run any code, so trust adds
  * nothing.
  */
-const PROGRAM_FOLDER = resolve(import.meta.dirname, '../../..');
+const PROGRAM_FOLDER = fileURLToPath(new URL('../../..', import.meta.url));
 const FOR_ALL_TO_WRITE = 0o002;
 /** A file of settings is far smaller. What a stranger's folder has under its name may be a link to a device without an end. */
 const MOST_BYTES = 1_048_576;

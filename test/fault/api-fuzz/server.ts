@@ -2,9 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { PROGRAM } from '../../program.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const START_MS = 60_000;
 
 /** A whole server in a process of its own, in a folder of its own. */
@@ -32,7 +31,15 @@ export async function startFuzzedServer(): Promise<FuzzedServer> {
   const vaultKey = '7e'.repeat(32);
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', MAIN, 'serve', '--port', '0', '--data-dir', join(dir, 'data')],
+    [
+      '--disable-warning=ExperimentalWarning',
+      PROGRAM,
+      'serve',
+      '--port',
+      '0',
+      '--data-dir',
+      join(dir, 'data'),
+    ],
     {
       cwd: dir,
       env: {
