@@ -11,7 +11,7 @@ import type { ExportEnd, ExportProgress } from '../../core/ports/export-store.ts
 import type { PageKeyStore } from '../../core/ports/job-pages-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { createSorter } from '../../lib/external-sorter.ts';
-import { siblingModule } from '../../lib/sibling-module.ts';
+import { siblingModule } from '../../lib/threads/thread.ts';
 import { readRecord } from '../jobs/results/page-result.ts';
 import { fileOf, nameForPeople, removeFiles } from './export-file.ts';
 import { openTable, type TableParts } from './sources/open-table.ts';
