@@ -68,7 +68,7 @@ export const URL_WAY: readonly { readonly step: string; readonly files: readonly
       'src/crawl/host/attempt/plan-attempt.ts',
       'src/crawl/plan/ladder/ladder.ts',
       'src/crawl/host/attempt/prepare-attempt.ts',
-      'src/crawl/host/attempt/proxy-route.ts',
+      'src/crawl/host/attempt/plan-attempt.ts',
       'src/crawl/plan/proxies/proxy-pool.ts',
     ],
   },

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type ByteBudget, createByteBudget, type HeldBytes } from './byte-budget.ts';
 import type { FetchRequest, FetchResponse } from './engine.ts';
 import { codeOfFailure, get, serve, testEngine } from './http/loopback.fixture.ts';
-import { loadWreq } from './impersonate/handshake-driver.ts';
+import { loadWreq } from './impersonate/handshake-clients.ts';
 import { engineWith, IDENTITY, serveSecure } from './impersonate/impersonate.fixture.ts';
 
 const BODY_BYTES = 3_000_000;

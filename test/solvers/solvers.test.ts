@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ScrapifieError } from '../../src/core/errors/scrapifie-error.ts';
 import type { Captcha, CaptchaSolver, UnsolvedDetails } from '../../src/core/ports/captcha.ts';
 import { createAntiCaptcha } from '../../src/fetch/captcha/anti-captcha.ts';
-import type { SolverTiming } from '../../src/fetch/captcha/polling-solver.ts';
+import type { SolverTiming } from '../../src/fetch/captcha/captcha-solvers.ts';
 import { createTwoCaptcha } from '../../src/fetch/captcha/two-captcha.ts';
 import { failureOf } from '../proxies/fetch-through.ts';
 import { serving, until } from './local-server.ts';

@@ -1,8 +1,12 @@
-import type { ComparisonOptions, PageComparison } from '../../extract/diff/compare-pages.ts';
+import type {
+  ComparisonOptions,
+  PageComparison,
+  PageView,
+  WatchedPage,
+} from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { HtmlDiff, HtmlDocument } from '../../extract/diff/html-diff.ts';
 import type { JsonDiff } from '../../extract/diff/json-diff.ts';
-import type { PageView, WatchedPage } from '../../extract/diff/watched-page.ts';
 import { siblingModule } from '../../lib/threads/thread.ts';
 import { createThreadLane, type ThreadLane, type ThreadLaneOptions } from './thread-lane.ts';
 

@@ -1,21 +1,19 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import {
   type ComparisonOptions,
+  changedFields,
   NO_CHANGE,
   type PageComparison,
+  type PageView,
   type TextChange,
+  type WatchedPage,
+  watchFields,
 } from '../../extract/diff/compare-pages.ts';
 import { DEFAULT_FIELDS, DEFAULT_RULES, type DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { HtmlDiff } from '../../extract/diff/html-diff.ts';
 import type { FieldChange, JsonDiff } from '../../extract/diff/json-diff.ts';
 import type { PictureDiff } from '../../extract/diff/picture-diff.ts';
 import { NO_TEXT_DIFF, type TextDiff } from '../../extract/diff/text-diff.ts';
-import {
-  changedFields,
-  type PageView,
-  type WatchedPage,
-  watchFields,
-} from '../../extract/diff/watched-page.ts';
 import type { DiffLane } from './diff-lane.ts';
 import { isHtmlType, loadView, type PageVersion, type StoredBytes } from './page-version.ts';
 

@@ -1,9 +1,8 @@
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import { comparePages } from '../../extract/diff/compare-pages.ts';
+import { comparePages, fingerprintOf, watchPage } from '../../extract/diff/compare-pages.ts';
 import { compileDiffRules } from '../../extract/diff/diff-rules.ts';
 import { diffDocuments } from '../../extract/diff/html-diff.ts';
 import { diffJson } from '../../extract/diff/json-diff.ts';
-import { fingerprintOf, watchPage } from '../../extract/diff/watched-page.ts';
 import { answerCalls } from '../../lib/threads/answer-calls.ts';
 import type { DiffTasks } from './diff-lane.ts';
 

@@ -1,7 +1,11 @@
-import { compareWatched, type PageComparison } from '../../extract/diff/compare-pages.ts';
+import {
+  compareWatched,
+  type PageComparison,
+  type WatchedPage,
+  type WatchedText,
+} from '../../extract/diff/compare-pages.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
 import type { PageFields } from '../../extract/diff/json-diff.ts';
-import type { WatchedPage, WatchedText } from '../../extract/diff/watched-page.ts';
 
 /**
  * What the rules leave of a page as lines, which is how a monitor remembers and compares it: one line for each field, then

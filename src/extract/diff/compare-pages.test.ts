@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changedNames, comparePages } from './compare-pages.ts';
+import { changedNames, comparePages, fingerprintOf, type PageView, watchPage } from './compare-pages.ts';
 import { compileDiffRules, type DiffRules, diffRulesSchema } from './diff-rules.ts';
 import type { PageFields } from './json-diff.ts';
-import { fingerprintOf, type PageView, watchPage } from './watched-page.ts';
 
 const now = () => 0;
 const view = (body: string, fields: PageFields = {}, textHash: string | null = null): PageView => ({

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../tree/tree-builder.ts';
+import { treeLines } from './compare-pages.ts';
 import { compileDiffRules, diffRulesSchema } from './diff-rules.ts';
 import { diffDocuments, diffHtml } from './html-diff.ts';
-import { treeLines } from './watched-page.ts';
 
 describe('a diff of documents', () => {
   it('marks words within elements', () => {

@@ -7,9 +7,9 @@ import { Budget } from '../rules/budget.ts';
 import { cleanHtml } from '../scan/clean-html.ts';
 import { type PageTree, RAW_TEXT } from '../tree/page-tree.ts';
 import { buildTree } from '../tree/tree-builder.ts';
+import { withoutMatches } from './compare-pages.ts';
 import { type CompiledDiffRules, nodesLeft } from './diff-rules.ts';
 import { diffTokens, StepBudget } from './text-diff.ts';
-import { withoutMatches } from './watched-page.ts';
 
 interface HtmlChange {
   readonly kind: 'added' | 'removed' | 'changed';

@@ -1,5 +1,5 @@
 import type { PageLink } from '../../core/model/page.ts';
-import { BaseUrl } from '../html/base-url.ts';
+import { BaseUrl } from '../html/links.ts';
 import { collapse } from '../html/page-text.ts';
 import { parseDate, statedMoment } from '../values/date/date.ts';
 import { DOCUMENT_LIMITS } from './document-limits.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BaseUrl, srcsetCandidates } from './base-url.ts';
+import { BaseUrl, srcsetCandidates } from './links.ts';
 
 const BASES = [
   'https://example.com/a/b/page.html?q=1#f',

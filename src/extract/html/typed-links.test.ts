@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseLinkHeader } from './typed-links.ts';
+import { parseLinkHeader } from './links.ts';
 
 describe('parseLinkHeader', () => {
   it('reads tokens, quoted strings and several links', () => {

@@ -1,4 +1,4 @@
-import { BaseUrl } from '../html/base-url.ts';
+import { BaseUrl } from '../html/links.ts';
 import { HIDDEN, TAG_FLAGS, VOID } from '../html/names.ts';
 import { elementText } from '../structured/element-text.ts';
 import { type PageTree, RAW_TEXT, TEXT } from '../tree/page-tree.ts';

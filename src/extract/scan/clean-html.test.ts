@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BaseUrl } from '../html/base-url.ts';
+import { BaseUrl } from '../html/links.ts';
 import { HtmlScanner } from '../html/scanner.ts';
 import { cleanHtml } from './clean-html.ts';
 

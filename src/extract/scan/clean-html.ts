@@ -1,7 +1,7 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute, escapeText } from 'entities/escape';
-import { type BaseUrl, srcsetCandidates } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import { type BaseUrl, srcsetCandidates } from '../html/links.ts';
 import { ATTR, IMPLIES_END, TAG, TAG_FLAGS, TAG_NAMES, VOID } from '../html/names.ts';
 import { OpenElements } from '../html/open-elements.ts';
 import { words } from '../html/page-text.ts';

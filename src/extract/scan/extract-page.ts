@@ -1,9 +1,8 @@
 import type { Format } from '../../core/model/job.ts';
 import type { PageLink, PageMetadata } from '../../core/model/page.ts';
-import { BaseUrl } from '../html/base-url.ts';
+import { BaseUrl, parseLinkHeader, TypedLinks } from '../html/links.ts';
 import { type ContentKind, contentKindOf } from '../html/media-type.ts';
 import { codeUnitsOf, HtmlScanner } from '../html/scanner.ts';
-import { parseLinkHeader, TypedLinks } from '../html/typed-links.ts';
 import type { PageItems } from '../structured/streamed-items.ts';
 import { cleanHtml } from './clean-html.ts';
 import { type MarkupFacts, noMarkupFacts } from './markup-facts.ts';

@@ -1,5 +1,5 @@
 import { escapeAttribute } from 'entities/escape';
-import { BaseUrl } from '../html/base-url.ts';
+import { BaseUrl } from '../html/links.ts';
 import { TAG } from '../html/names.ts';
 import { HtmlScanner, type ScanHandler } from '../html/scanner.ts';
 import { cleanHtml } from './clean-html.ts';

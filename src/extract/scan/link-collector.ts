@@ -1,10 +1,9 @@
 import type { PageImage, PageLink } from '../../core/model/page.ts';
-import { type BaseUrl, srcsetCandidates } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import { type BaseUrl, type HeaderLink, srcsetCandidates, type TypedLinks } from '../html/links.ts';
 import { ATTR } from '../html/names.ts';
 import { collapse, cut, type TextCapture } from '../html/page-text.ts';
 import type { HtmlScanner } from '../html/scanner.ts';
-import type { HeaderLink, TypedLinks } from '../html/typed-links.ts';
 
 /** A link as written. Its URL is resolved at the end of the page, because a later `base` element applies to it as well. */
 interface FoundLink {

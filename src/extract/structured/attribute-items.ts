@@ -1,5 +1,5 @@
-import type { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import type { BaseUrl } from '../html/links.ts';
 import { hashName, TAG } from '../html/names.ts';
 import { cut, words } from '../html/page-text.ts';
 import { dataText } from './element-text.ts';

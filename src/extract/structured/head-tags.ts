@@ -1,7 +1,7 @@
 import { LIMITS } from '../html/limits.ts';
+import { type HeaderLink, parseLinkHeader, TypedLinks } from '../html/links.ts';
 import { hashName, TAG } from '../html/names.ts';
 import { collapse, cut } from '../html/page-text.ts';
-import { type HeaderLink, parseLinkHeader, TypedLinks } from '../html/typed-links.ts';
 import type { MarkupIndex } from './markup-index.ts';
 
 const NAME = hashName('name');

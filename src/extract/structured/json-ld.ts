@@ -1,6 +1,6 @@
 import { decodeHTML } from 'entities/decode';
-import type { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import type { BaseUrl } from '../html/links.ts';
 import { cut } from '../html/page-text.ts';
 import { readLiteral, skipBlank } from './embedded/literal-reader.ts';
 import { type DataItem, holdsUrl, ItemGraph, type ItemValue, KNOWN_PREFIXES, nameOf } from './item.ts';

@@ -1,5 +1,5 @@
-import { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import { BaseUrl } from '../html/links.ts';
 import { hashName, TAG } from '../html/names.ts';
 import { cut } from '../html/page-text.ts';
 import type { PageTree } from '../tree/page-tree.ts';

@@ -1,6 +1,6 @@
 import type { StructuredItem } from '../../core/model/page.ts';
-import type { BaseUrl } from '../html/base-url.ts';
 import { LIMITS } from '../html/limits.ts';
+import type { BaseUrl } from '../html/links.ts';
 import { ATTR, RDFA_THING_MASK } from '../html/names.ts';
 import { type TextCapture, words } from '../html/page-text.ts';
 import type { HtmlScanner } from '../html/scanner.ts';

@@ -9,7 +9,7 @@ import {
   type ServiceAnswer,
   type SolverApi,
   type SolverOptions,
-} from './polling-solver.ts';
+} from './captcha-solvers.ts';
 
 /** Anti-Captcha's JSON interface. Captchas are solved from the service's own addresses, without a proxy of this installation. */
 export const createAntiCaptcha = (options: SolverOptions): CaptchaSolver =>

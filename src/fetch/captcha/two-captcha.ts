@@ -9,7 +9,7 @@ import {
   type ServiceAnswer,
   type SolverApi,
   type SolverOptions,
-} from './polling-solver.ts';
+} from './captcha-solvers.ts';
 
 /**
  * 2Captcha's first interface, with `in.php` and `res.php`: the one that other services offer for programs written for

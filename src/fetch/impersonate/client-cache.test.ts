@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startGuardProxy } from '../guard-proxy/guard-proxy.ts';
-import { ClientCache } from './client-cache.ts';
-import { loadWreq } from './handshake-driver.ts';
+import { ClientCache, loadWreq } from './handshake-clients.ts';
 import { IDENTITY } from './impersonate.fixture.ts';
 
 async function cacheOf(maxClients: number, idleMs = 60_000) {

@@ -7,7 +7,7 @@ import { type Body, type BodySink, bodyLimit, EMPTY_BODY, PlainSink } from '../h
 import { codingsOf, EncodedSink } from '../http/encoded-sink.ts';
 import { REDIRECT_BODY_BYTES } from '../http/exchange.ts';
 import { type Hop, isRedirect } from '../http/redirects.ts';
-import type { DriverResponse } from './handshake-driver.ts';
+import type { DriverResponse } from './handshake-clients.ts';
 
 interface DriverResponseLimits {
   /** Limit of the body's size after decompression. */

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Http2Flood, startHttp2Flood } from '../../../test/hostile/http2-floods.ts';
 import type { Engine } from '../engine.ts';
 import { codeOfFailure, get, textOf } from '../http/loopback.fixture.ts';
-import { loadWreq } from './handshake-driver.ts';
+import { loadWreq } from './handshake-clients.ts';
 import { engineWith, IDENTITY, noDriver, serveSecure } from './impersonate.fixture.ts';
 
 /** What a host can send before it has to stop: the window, and what sockets hold on the way. */

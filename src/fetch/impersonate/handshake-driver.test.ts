@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chromeVersionOf, nearestProfile, profileFor } from './handshake-driver.ts';
+import { chromeVersionOf, nearestProfile, profileFor } from './handshake-clients.ts';
 import { IDENTITY } from './impersonate.fixture.ts';
 
 const names = ['chrome_100', 'chrome_131', 'chrome_149', 'firefox_150', 'chrome'] as const;

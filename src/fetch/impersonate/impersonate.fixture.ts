@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Identity } from '../../core/model/identity.ts';
 import { type Loopback, listen } from '../http/loopback.fixture.ts';
 import { selfSigned } from '../http/self-signed.fixture.ts';
-import type { DriverLoader } from './handshake-driver.ts';
+import type { DriverLoader } from './handshake-clients.ts';
 import { createWebEngine, type ImpersonatingEngine, type WebEngineOptions } from './impersonating-engine.ts';
 
 const CHROME = 156;

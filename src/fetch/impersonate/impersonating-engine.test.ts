@@ -11,7 +11,7 @@ import type { Engine, FetchRequest } from '../engine.ts';
 import { codeOfFailure, get, listen, serve, textOf } from '../http/loopback.fixture.ts';
 import { selfSigned } from '../http/self-signed.fixture.ts';
 import { faultOf } from '../proxy/proxy-failure.ts';
-import { loadWreq } from './handshake-driver.ts';
+import { loadWreq } from './handshake-clients.ts';
 import { engineWith, IDENTITY, noDriver, serveSecure } from './impersonate.fixture.ts';
 
 const visit = (engine: Engine, url: string, more: Partial<FetchRequest> = {}) =>

@@ -6,9 +6,16 @@ import { type GuardProxy, startGuardProxy } from '../guard-proxy/guard-proxy.ts'
 import { createHttpEngine, type HttpEngine, type HttpEngineOptions } from '../http/http-engine.ts';
 import { followRedirects, type Hop, type HopSender, type RedirectChain } from '../http/redirects.ts';
 import { identityHeaders } from '../http/request-headers.ts';
-import { ClientCache, type Visitor, type VisitorClient } from './client-cache.ts';
 import { type ReadHop, RequestAbort, readDriverResponse, timedOut, untilFlood } from './driver-response.ts';
-import { type DriverLoader, type Handshake, loadWreq, mapDriverError } from './handshake-driver.ts';
+import {
+  ClientCache,
+  type DriverLoader,
+  type Handshake,
+  loadWreq,
+  mapDriverError,
+  type Visitor,
+  type VisitorClient,
+} from './handshake-clients.ts';
 
 export interface ImpersonatingEngineOptions extends Omit<HttpEngineOptions, 'userAgent'> {
   /** Sends what needs no handshake, and everything where no driver can be had. Not closed with this engine. */

@@ -7,8 +7,8 @@ import {
 import { MOST_ROUNDS } from '../../../src/capabilities/monitors/evaluate-check.ts';
 import { compareContents, linesOf } from '../../../src/capabilities/monitors/watched-lines.ts';
 import type { ChangeRules, PageState } from '../../../src/core/model/monitor.ts';
+import { watchPage } from '../../../src/extract/diff/compare-pages.ts';
 import { compileDiffRules, DEFAULT_RULES, type DiffRules } from '../../../src/extract/diff/diff-rules.ts';
-import { watchPage } from '../../../src/extract/diff/watched-page.ts';
 import { classify } from '../../../src/fetch/classify/classify.ts';
 import { randomFrom } from '../../site/random.ts';
 import type { Facts, Template } from './page-templates.ts';

@@ -6,7 +6,7 @@ import { BoundedMap } from '../../../lib/bounded-map.ts';
 import { isOwnFault } from '../../plan/outcome.ts';
 import type { RobotsCache } from '../../robots/robots-cache.ts';
 import { aloneOf, type HostAccess } from '../access/host-access.ts';
-import { chooseRobotsRoute, type ProxyRoute } from '../attempt/proxy-route.ts';
+import { chooseRobotsRoute, type ProxyRoute } from '../attempt/plan-attempt.ts';
 import type { FetchResources } from '../process/fetch-resources.ts';
 import { beside, type Quarantine } from '../process/quarantine.ts';
 import type { RunningJob } from '../process/running-job.ts';

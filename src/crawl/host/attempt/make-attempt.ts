@@ -22,7 +22,13 @@ import {
   readAttempt,
   resultOf,
 } from './finish-task.ts';
-import { type PlannedAttempt, planAttempt, stepAfter } from './plan-attempt.ts';
+import {
+  type PlannedAttempt,
+  type ProxyRoute,
+  type ProxyRouteEnd,
+  planAttempt,
+  stepAfter,
+} from './plan-attempt.ts';
 import {
   chooseRoute,
   createUseAudit,
@@ -31,7 +37,6 @@ import {
   type PreparedAttempt,
   prepareAttempt,
 } from './prepare-attempt.ts';
-import type { ProxyRoute, ProxyRouteEnd } from './proxy-route.ts';
 
 export interface AttemptParts {
   readonly hostKey: HostKey;

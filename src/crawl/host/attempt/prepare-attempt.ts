@@ -22,8 +22,15 @@ import type { HostAccess } from '../access/host-access.ts';
 import type { FetchResources } from '../process/fetch-resources.ts';
 import type { RunningJob } from '../process/running-job.ts';
 import type { Fetched, HowToFetch } from './fetch-task.ts';
-import { type AttemptStep, OWN_PROXY, type PlannedAttempt, requestedProxy } from './plan-attempt.ts';
-import { chooseProxyRoute, nextOwnTurn, type ProxyRoute } from './proxy-route.ts';
+import {
+  type AttemptStep,
+  chooseProxyRoute,
+  nextOwnTurn,
+  OWN_PROXY,
+  type PlannedAttempt,
+  type ProxyRoute,
+  requestedProxy,
+} from './plan-attempt.ts';
 
 /** Nothing was tried: the task comes again. */
 export interface Postponed {

@@ -5,7 +5,7 @@ import { ELEMENT_FLAG } from '../features/element-flags.ts';
 import { type ContentEvidence, isProse, type TypedObject } from '../features/evidence.ts';
 import { HINT_BITS } from '../features/word-lists.ts';
 import type { PageType } from '../model/model.ts';
-import type { Site } from './person-name.ts';
+import type { Site } from './content-author.ts';
 
 /** The blocks around the title, where pages state author and date. Indices into the list of blocks. */
 interface ContentHead {

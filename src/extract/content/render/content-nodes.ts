@@ -1,4 +1,4 @@
-import { BaseUrl, srcsetCandidates } from '../../html/base-url.ts';
+import { BaseUrl, srcsetCandidates } from '../../html/links.ts';
 import { BLOCK, hashName, TAG, TAG_FLAGS, type TagName } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 

@@ -1,4 +1,4 @@
-import type { BaseUrl } from '../../html/base-url.ts';
+import type { BaseUrl } from '../../html/links.ts';
 import { hashName, TAG } from '../../html/names.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { isApart } from '../features/blocks.ts';
