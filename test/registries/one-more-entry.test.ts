@@ -15,6 +15,7 @@ const RENDER_ENTRY = `  trialColours: {
 const PAGE_ENTRY = `  trialReferrer: {
     schema: z.string().max(2_000).nullable().default(null).describe('The page that is named as the one before.'),
     flags: { trialReferrer: { flag: '--trial-referrer <url>', says: 'the page before' } },
+    isOfFetch: true,
     form: [{ group: 'fetch', label: 'Page before', kind: 'text' }],
   },
 `;

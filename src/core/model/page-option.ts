@@ -91,6 +91,15 @@ export interface PlainOption extends PageOption {
   readonly keeps?: (value: never) => unknown;
 }
 
+/** A plain option of how a page is fetched. */
+export interface PlainPageOption extends PlainOption {
+  /**
+   * What is fetched may depend on the option: a page that was stored for a request with another value does not answer this one.
+   * False for limits, and for what only matters to requests that no stored page answers.
+   */
+  readonly isOfFetch: boolean;
+}
+
 /** An option of what a browser does, which no other engine can honour. */
 export interface PlainRenderOption extends PlainOption {
   /** What an engine that is the service of another program cannot do: `FlareSolverr cannot …`. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OTHER_BROWSERS } from './identity.ts';
-import { isGiven, type KeptOptions, type PlainOption, type PlainRenderOption } from './page-option.ts';
+import type { PageOptions } from './job.ts';
+import { isGiven, type KeptOptions, type PlainPageOption, type PlainRenderOption } from './page-option.ts';
 
 /** What need not be loaded to know what a page says. */
 const BLOCKED_KINDS = ['images', 'fonts', 'media', 'trackers'] as const;
@@ -53,6 +54,7 @@ export const PLAIN_PAGE_OPTIONS = {
       )
       .meta({ examples: [['X-Request-Id']] }),
     keeps: (names: readonly string[]) => names.map((name) => name.toLowerCase()),
+    isOfFetch: false,
     flags: {
       crossOriginHeader: {
         flag: '--cross-origin-header <name>',
@@ -78,6 +80,7 @@ export const PLAIN_PAGE_OPTIONS = {
       .describe(
         'The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.',
       ),
+    isOfFetch: true,
     flags: {
       identityBrowser: {
         flag: '--identity-browser <name>',
@@ -112,6 +115,7 @@ export const PLAIN_PAGE_OPTIONS = {
           'unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses ' +
           'that the host asks for by `Retry-After` are not counted.',
       ),
+    isOfFetch: false,
     flags: {
       taskTimeout: {
         flag: '--task-timeout <ms>',
@@ -123,10 +127,48 @@ export const PLAIN_PAGE_OPTIONS = {
       { group: 'limits', label: 'All attempts, ms', kind: 'number', placeholder: '60000', isHalf: true },
     ],
   },
-} as const satisfies Readonly<Record<string, PlainOption>>;
+} as const satisfies Readonly<Record<string, PlainPageOption>>;
 
 export type PlainRenderOptions = KeptOptions<typeof PLAIN_RENDER_OPTIONS>;
 export type PlainPageOptions = KeptOptions<typeof PLAIN_PAGE_OPTIONS>;
+
+/** Answers the question of `isOfFetch` for the options that need code of their own; one that is added does not compile until it has its answer here. */
+const IS_OF_FETCH = {
+  engine: true,
+  identity: true,
+  obeyRobots: true,
+  render: true,
+  scrollsByType: true,
+  // A request with one of these is never answered by a stored page.
+  method: false,
+  body: false,
+  fillBodyFrom: false,
+  headers: false,
+  cookies: false,
+  session: false,
+  proxy: false,
+  // How the page is read and shown; it is read again.
+  formats: false,
+  extract: false,
+  parts: false,
+  isInline: false,
+  maxPdfPages: false,
+  // Limits, and which stored pages may answer.
+  timeoutMs: false,
+  maxAttempts: false,
+  maxBodyBytes: false,
+  maxProxyTier: false,
+  maxAgeMs: false,
+  isReusable: false,
+} as const satisfies Readonly<Record<Exclude<keyof PageOptions, keyof PlainPageOptions>, boolean>>;
+
+/** The options that a stored page has to share with a request to answer it. */
+export const FETCH_OPTIONS: readonly (keyof PageOptions)[] = [
+  ...Object.entries<boolean>(IS_OF_FETCH),
+  ...Object.entries<PlainPageOption>(PLAIN_PAGE_OPTIONS).map(
+    ([name, { isOfFetch }]) => [name, isOfFetch] as const,
+  ),
+].flatMap(([name, isOfFetch]) => (isOfFetch ? [name as keyof PageOptions] : []));
 
 /** In words, the plain options that a browser is asked for. */
 export const plainRenderWords = (wish: PlainRenderOptions): readonly string[] =>

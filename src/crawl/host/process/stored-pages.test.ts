@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { ContentHash, JobId, UrlKey } from '../../../core/model/ids.ts';
 import type { PageOptions } from '../../../core/model/job.ts';
+import { FETCH_OPTIONS } from '../../../core/model/plain-options.ts';
 import type { RecentPageQuery, StoredPage } from '../../../core/ports/job-store.ts';
 import { type JobChanges, runningOf, T0 } from './claimed-task.fixture.ts';
 import { createStoredPages } from './stored-pages.ts';
@@ -88,6 +89,29 @@ describe('a page for maxAge', () => {
     ['picture', { formats: ['screenshot'], render: { screenshot: {} } }],
   ])('is none that was fetched another way: %s', async (_, options) => {
     expect(await pagesOver([await storedPage()]).pages.fresh(task, await wanting(options))).toBeNull();
+  });
+
+  it.each(FETCH_OPTIONS)(
+    'is none where %s is another, in the request or in that of the stored page',
+    async (name) => {
+      const other = { [name]: name === 'render' ? { scroll: true } : 'another' } as Partial<PageOptions>;
+      const wanted = await wanting(other);
+      expect(await pagesOver([await storedPage()]).pages.fresh(task, wanted)).toBeNull();
+      const unlike = await storedPage({ options: await plainOptions(other) });
+      expect(await pagesOver([unlike]).pages.fresh(task, await wanting({}))).toBeNull();
+      expect(await pagesOver([unlike]).pages.fresh(task, wanted)).not.toBeNull();
+    },
+  );
+
+  it('is compared by each option that what is fetched depends on', () => {
+    expect([...FETCH_OPTIONS].sort()).toEqual([
+      'engine',
+      'identity',
+      'identityBrowser',
+      'obeyRobots',
+      'render',
+      'scrollsByType',
+    ]);
   });
 
   it('is none whose request wanted it to answer no other', async () => {

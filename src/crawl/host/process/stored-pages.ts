@@ -3,6 +3,7 @@ import { isScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { runsScripts } from '../../../core/model/engine-traits.ts';
 import type { ContentHash, JobId, UrlKey } from '../../../core/model/ids.ts';
 import type { PageOptions } from '../../../core/model/job.ts';
+import { FETCH_OPTIONS } from '../../../core/model/plain-options.ts';
 import type { Task } from '../../../core/model/task.ts';
 import type { Blobs } from '../../../core/ports/blobs.ts';
 import type { StoredPage, StoredPageStore } from '../../../core/ports/job-store.ts';
@@ -101,14 +102,7 @@ function answers(page: StoredPage, wanted: PageOptions): boolean {
   const { render } = wanted;
   if (render?.screenshot !== undefined || render?.pdf === true || render?.captureXhr === true) return false;
   if (runsScripts(page.engine) && wanted.formats.includes('rawHtml')) return false;
-  return (
-    had.engine === wanted.engine &&
-    had.identity === wanted.identity &&
-    had.identityBrowser === wanted.identityBrowser &&
-    had.scrollsByType === wanted.scrollsByType &&
-    had.obeyRobots === wanted.obeyRobots &&
-    isDeepStrictEqual(had.render, render)
-  );
+  return FETCH_OPTIONS.every((name) => isDeepStrictEqual(had[name], wanted[name]));
 }
 
 interface LookUp {
