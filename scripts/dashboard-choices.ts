@@ -4,7 +4,7 @@ import {
   pageOption,
   storedPlace,
 } from '../src/capabilities/jobs/request/page-options.ts';
-import { eventSpec, eventsTo } from '../src/core/model/event-types.ts';
+import { eventSpec, eventsTo, eventWords } from '../src/core/model/event-types.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_TYPES,
@@ -24,7 +24,11 @@ export function dashboardChoices(): string {
     '// Written by scripts/write-docs.ts from the registries of the program. Do not edit.',
     constant('EXPORT_TYPES', 'What an export can hold.', exportTypes()),
     constant('EXPORT_FORMATS', 'How an export can be written, and from what.', exportFormats()),
-    constant('STREAM_EVENTS', 'What a stream of live events tells of.', eventsTo('stream')),
+    constant(
+      'STREAM_EVENTS',
+      'What a stream of live events tells of, and how good the news is.',
+      streamEvents(),
+    ),
     constant('JOB_KINDS', 'The kinds of jobs.', jobKinds()),
     constant('JOB_STATUSES', 'How far a job is, and how it ended.', JOB_STATUSES),
     constant('TASK_STATES', 'What became of a URL, or will.', TASK_STATES),
@@ -49,12 +53,10 @@ const jobKinds = () =>
     return { value, label, isListOfUrls };
   });
 
-/** The words of the registry, without its links. */
-const webhookEvents = () =>
-  eventsTo('webhook').map((value) => {
-    const about = (eventSpec(value)?.when ?? '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-    return { value, about: `${about.charAt(0).toUpperCase()}${about.slice(1)}.` };
-  });
+const streamEvents = () =>
+  eventsTo('stream').map((value) => ({ value, level: eventSpec(value)?.level ?? 'neutral' }));
+
+const webhookEvents = () => eventsTo('webhook').map((value) => ({ value, about: `${eventWords(value)}.` }));
 
 const budgetReasons = () => REASON_NAMES.filter((name) => reasonSpec(name).budget !== undefined);
 
@@ -66,8 +68,8 @@ const exportTypes = () =>
 
 const exportFormats = () =>
   EXPORT_FORMATS.map((value) => {
-    const { label, takes } = exportFormatSpec(value);
-    return { value, label, takes };
+    const { label, takes, takesByteOrderMark: isForExcel = false } = exportFormatSpec(value);
+    return { value, label, takes, isForExcel };
   });
 
 /** Where forms show the fields of all other options. */

@@ -44,9 +44,19 @@ interface Node {
   readonly type: string;
   readonly value?: unknown;
   readonly elements?: readonly (Node | null)[];
+  readonly properties?: readonly Node[];
+  readonly key?: Node & { readonly name?: string };
+  readonly id?: { readonly typeAnnotation?: { readonly start: number; readonly end: number } | null };
+  readonly init?: Node | null;
 }
 
-/** The arrays of texts in a program; of an array of arrays, the first text of each. */
+/** The type of an object whose keys the compiler does not compare with a declaration. */
+const ANY_KEY = /\bRecord<string,/;
+
+/**
+ * The lists of texts in a program: arrays, of an array of arrays the first text of each, and the keys of objects that may have any
+ * key. The compiler compares the keys of all other objects.
+ */
 function* listsIn(path: string, text: string): Generator<string[]> {
   const waiting: unknown[] = [parseSync(path, text).program];
   while (waiting.length > 0) {
@@ -58,10 +68,29 @@ function* listsIn(path: string, text: string): Generator<string[]> {
         const firsts = elements.map((each) => (each?.type === 'ArrayExpression' ? each.elements?.[0] : each));
         yield firsts.flatMap((each) => (typeof each?.value === 'string' ? [each.value] : []));
       }
+      if (type === 'VariableDeclarator') yield anyKeysOf(next as Node, text);
       waiting.push(...Object.values(next));
     }
   }
 }
+
+function anyKeysOf({ id, init }: Node, text: string): string[] {
+  const { start = 0, end = 0 } = id?.typeAnnotation ?? {};
+  if (init?.type !== 'ObjectExpression' || !ANY_KEY.test(text.slice(start, end))) return [];
+  return (init.properties ?? []).flatMap(({ key }) => {
+    const name = key?.name ?? key?.value;
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
+it('lists are found as arrays and as keys of objects that may have any key', () => {
+  const lists = (text: string) => [...listsIn('x.ts', text)].filter((list) => list.length > 0);
+  expect(lists("const a = ['b', 'c'];")).toEqual([['b', 'c']]);
+  expect(lists("const a = [['b', 1], ['c', 2]];")).toContainEqual(['b', 'c']);
+  expect(lists("const a: Readonly<Record<string, number>> = { b: 1, 'c.d': 2 };")).toEqual([['b', 'c.d']]);
+  expect(lists('const a: Record<Told, number> = { b: 1, c: 2 };')).toEqual([]);
+  expect(lists('const a: Record<string, number> = { b: 1 } satisfies Record<Told, number>;')).toEqual([]);
+});
 
 it('words that are declared once are listed nowhere else by hand', () => {
   const copies = ['src', 'dashboard/src']

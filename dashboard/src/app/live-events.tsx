@@ -17,7 +17,7 @@ interface Live {
 const LiveContext = createContext<Live>({ isConnected: false, subscribe: () => () => {} });
 
 /** `progress` is of the stream itself: no event that happened. */
-const TYPES: readonly string[] = [...STREAM_EVENTS, 'progress'];
+const TYPES: readonly string[] = [...STREAM_EVENTS.map(({ value }) => value), 'progress'];
 
 /** Events are handed on together this often, so that 1,000 a second cost as many renders as 2 a second. */
 const BATCH_MS = 500;

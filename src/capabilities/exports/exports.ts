@@ -4,6 +4,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { JOB_END_EVENTS } from '../../core/model/event-types.ts';
 import { type Export, type ExportSpec, formatProblem } from '../../core/model/export.ts';
 import {
+  EXCEL_FORMATS,
   EXPORT_FORMATS,
   EXPORT_TYPES,
   type ExportFormat,
@@ -76,7 +77,9 @@ export function createExports({ store, jobs, files, places, now }: ExportsDeps):
     if (type === 'diff' && against === undefined) refuse('against', 'A diff needs the job to compare with.');
     if (type !== 'diff' && against !== undefined) refuse('against', 'Only for type "diff".');
     if (type !== 'diff' && rules !== undefined) refuse('rules', 'Only for type "diff".');
-    if (excel !== undefined && format !== 'csv') refuse('excel', 'Only for format "csv".');
+    if (excel !== undefined && !EXCEL_FORMATS.includes(format)) {
+      refuse('excel', `Only for format ${EXCEL_FORMATS.map((name) => `"${name}"`).join(' or ')}.`);
+    }
     if (text !== undefined && type !== 'results') refuse('text', 'Only for type "results".');
     if (against !== undefined) {
       const other = await jobs

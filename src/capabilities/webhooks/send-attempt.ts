@@ -11,10 +11,11 @@ import { parseRetryAfter } from '../../crawl/politeness/retry-after.ts';
 import type { Engine, FetchResponse } from '../../fetch/engine.ts';
 import { defined } from '../../lib/defined.ts';
 import { within } from '../../lib/waits.ts';
+import { type ChatFormat, chatPost } from './chat-post.ts';
 import { type Deliverers, poster } from './deliverer.ts';
 import { CONFIRM_EVENT, confirmLink, type Mailer } from './mail.ts';
 import { type EventContents, type MessageShape, messageOf, type PublicOrigin } from './message.ts';
-import { type ChatFormat, chatPost, type Notice, noticeOf } from './notice.ts';
+import { type Notice, noticeOf } from './notice.ts';
 import { mailAddressOf } from './webhook-request.ts';
 import { signatureHeaders, validSecrets, type WebhookData } from './webhook-secrets.ts';
 

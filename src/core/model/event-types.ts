@@ -72,6 +72,12 @@ const SPECS: ReadonlyMap<string, EventSpec> = new Map<string, EventSpec>(Object.
 /** Null when there is no such event. */
 export const eventSpec = (type: string): EventSpec | null => SPECS.get(type) ?? null;
 
+/** What has happened, as a sentence without its point: `when` of the registry without links. */
+export function eventWords(type: string): string {
+  const words = (eventSpec(type)?.when ?? type).replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
 export const eventsTo = (reader: 'webhook' | 'stream'): readonly EventName[] =>
   (Object.keys(EVENTS) as EventName[]).filter((name) => eventSpec(name)?.to.includes(reader) === true);
 

@@ -77,6 +77,8 @@ interface ExportFormatSpec {
   readonly contentType: string;
   /** The file `exports/writers/NAME.ts`, whose `writers` has a function of the format's name. */
   readonly writer: string;
+  /** The file may begin with a byte order mark, by which Excel knows that it is UTF-8: `excel` of a request asks for that. */
+  readonly takesByteOrderMark?: true;
   /** For the API, where the name of the format does not say what it is. */
   readonly about?: string;
   /** The text of docs/exports.md about the format. */
@@ -94,6 +96,7 @@ export const EXPORT_FORMAT_SPECS = {
     ending: '.csv',
     contentType: 'text/csv; charset=utf-8; header=present',
     writer: 'csv',
+    takesByteOrderMark: true,
     docs: 'RFC 4180 in UTF-8',
   },
   xlsx: {
@@ -187,6 +190,10 @@ const formatsFrom = (takes: ExportFormatSpec['takes']) =>
   EXPORT_FORMATS.filter((format) => exportFormatSpec(format).takes === takes);
 
 export const TABLE_FORMATS: readonly ExportFormat[] = formatsFrom('rows');
+/** Formats that `excel` is for. */
+export const EXCEL_FORMATS: readonly ExportFormat[] = EXPORT_FORMATS.filter(
+  (format) => exportFormatSpec(format).takesByteOrderMark === true,
+);
 /** Formats of whole pages, and the type that they are made of. */
 export const PAGE_FORMATS: readonly ExportFormat[] = formatsFrom('pages');
 export const PAGE_TYPE: ExportType = 'raw';

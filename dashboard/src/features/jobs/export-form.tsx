@@ -17,6 +17,7 @@ import {
   type ExportType,
   FORMAT_NAMES,
   formatsOf,
+  isExcelFormat,
 } from './export-kinds.ts';
 import styles from './exports.module.css';
 import { JobPicker } from './job-picker.tsx';
@@ -40,7 +41,7 @@ export function ExportForm({ job }: { readonly job: Job }) {
     type,
     format,
     ...(type === 'diff' && against !== '' && { against }),
-    ...(format === 'csv' && isForExcel && { excel: true }),
+    ...(isExcelFormat(format) && isForExcel && { excel: true }),
     ...(type === 'results' && hasText && { text: true }),
   };
   const isMissing = type === 'diff' && against === '';
@@ -82,7 +83,7 @@ export function ExportForm({ job }: { readonly job: Job }) {
               onChange={setChosenJob}
             />
           )}
-          {format === 'csv' && (
+          {isExcelFormat(format) && (
             <Checkbox
               label="For Excel"
               hint="With a byte order mark"

@@ -19,7 +19,7 @@ interface Entry {
 
 const MOST_ENTRIES = 200;
 const JOB_TYPES: readonly string[] = [
-  ...STREAM_EVENTS.filter((type) => /^(?:job|export)\./.test(type)),
+  ...STREAM_EVENTS.map(({ value }) => value).filter((type) => /^(?:job|export)\./.test(type)),
   'log',
 ];
 const clock = new Intl.DateTimeFormat(undefined, {
@@ -101,23 +101,23 @@ export function JobLog({ job }: { readonly job: Job }) {
   );
 }
 
-const TONES: Readonly<Record<string, Tone>> = {
-  'page.done': 'good',
-  'page.failed': 'bad',
-  'job.completed': 'good',
-  'job.partially_completed': 'warn',
-  'job.failed': 'bad',
-  'export.ready': 'good',
-  'export.failed': 'bad',
-  log: 'warn',
-};
+const LEVEL_TONES = {
+  good: 'good',
+  neutral: 'idle',
+  warning: 'warn',
+  bad: 'bad',
+} as const satisfies Readonly<Record<(typeof STREAM_EVENTS)[number]['level'], Tone>>;
+const TONES: ReadonlyMap<string, Tone> = new Map<string, Tone>([
+  ...STREAM_EVENTS.map(({ value, level }) => [value, LEVEL_TONES[level]] as const),
+  ['log', 'warn'],
+]);
 
 const entryOf = ({ type, data }: LiveEvent, key: string): Entry => ({
   key,
   at: typeof data.at === 'string' ? Date.parse(data.at) : Date.now(),
   type,
   text: textOf(type, data),
-  tone: TONES[type] ?? 'idle',
+  tone: TONES.get(type) ?? 'idle',
 });
 
 function textOf(type: string, data: LiveEvent['data']): string {
