@@ -4,15 +4,14 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ScrapeResult } from '../../capabilities/jobs/results/job-reader.ts';
 import {
   type Artifact,
   artifactsOf,
   endingFor,
-  type FailureDetails,
   type NamedArtifact,
-  type PageResult,
-} from '../../capabilities/jobs/results/page-result.ts';
+} from '../../capabilities/jobs/results/artifacts.ts';
+import type { ScrapeResult } from '../../capabilities/jobs/results/job-reader.ts';
+import type { FailureDetails, PageResult } from '../../capabilities/jobs/results/page-result.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { ContentHash } from '../../core/model/ids.ts';
 import type { Format } from '../../core/model/job.ts';

@@ -1,5 +1,6 @@
+import type { Artifact } from '../../capabilities/jobs/results/artifacts.ts';
 import { failureMessage } from '../../capabilities/jobs/results/outcome-words.ts';
-import { type Artifact, type PageResult, pageErrorOf } from '../../capabilities/jobs/results/page-result.ts';
+import { type PageResult, pageErrorOf } from '../../capabilities/jobs/results/page-result.ts';
 import type { Page, PageRecord, RenderedRecord } from '../../core/model/page.ts';
 import { isReasonOf } from '../../core/model/reasons.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';

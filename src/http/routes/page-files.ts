@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { requireReadable } from '../../capabilities/accounts/scopes.ts';
-import { type Artifact, endingFor, type PageResult } from '../../capabilities/jobs/results/page-result.ts';
+import { type Artifact, endingFor } from '../../capabilities/jobs/results/artifacts.ts';
+import type { PageResult } from '../../capabilities/jobs/results/page-result.ts';
 import type { PageContent } from '../../capabilities/snapshots/page-contents.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { expiredPart } from '../../core/model/retention.ts';

@@ -16,6 +16,7 @@ import type { ListPage } from '../../../core/ports/store.ts';
 import { createCanonicalizer, parseSeed } from '../../../crawl/frontier/canonical.ts';
 import { pageOptionsFor } from '../../../crawl/frontier/routes.ts';
 import { defined } from '../../../lib/defined.ts';
+import { artifactsOf, type NamedArtifact } from './artifacts.ts';
 import {
   knownTitles,
   type MapLink,
@@ -26,14 +27,7 @@ import {
   titlesOf,
 } from './map-result.ts';
 import { failureCode, isAnswered, ruleSentence, scrapeFailure } from './outcome-words.ts';
-import {
-  artifactsOf,
-  type NamedArtifact,
-  type PageResult,
-  readPageResult,
-  readRecord,
-  type Wanted,
-} from './page-result.ts';
+import { type PageResult, readPageResult, readRecord, type Wanted } from './page-result.ts';
 
 export interface ListQuery {
   readonly cursor?: string | undefined;

@@ -1,5 +1,6 @@
+import type { Artifact } from '../../../../capabilities/jobs/results/artifacts.ts';
 import type { ScrapeTrace } from '../../../../capabilities/jobs/results/job-reader.ts';
-import type { ActionView, Artifact, PageResult } from '../../../../capabilities/jobs/results/page-result.ts';
+import type { ActionView, PageResult } from '../../../../capabilities/jobs/results/page-result.ts';
 import { isDisguised } from '../../../../core/model/engine-traits.ts';
 import type { JobId } from '../../../../core/model/ids.ts';
 import type { Job } from '../../../../core/model/job.ts';
