@@ -109,6 +109,7 @@ describe('the robots.txt of a host', () => {
       expiresAt: 2_000,
       reason: '200',
       interruptions: 0,
+      failures: 0,
     });
     expect((await test({ url: 'https://example.com/private/a' })).at('data')).toMatchObject({
       isAllowed: false,

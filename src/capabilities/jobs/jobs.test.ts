@@ -141,6 +141,7 @@ describe('scraping at once', () => {
       expiresAt: now + 600_000,
       reason: 'HTTP 500',
       interruptions: 0,
+      failures: 0,
     });
     const end = {
       state: 'failed',

@@ -159,6 +159,8 @@ export interface RobotsEntry {
    * tasks were interrupted on the host record it.
    */
   readonly interruptions: number;
+  /** Requests for the file in a row that got no usable answer: the pause until the next one grows with each. */
+  readonly failures: number;
 }
 
 /** A part of the store: what the whole installation has to do, for metrics, autoscaling and the operator. */

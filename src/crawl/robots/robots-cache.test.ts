@@ -351,7 +351,7 @@ describe('a request for a robots.txt that is recorded', () => {
     const origin = 'http://deadly.test';
     store.entries.set(origin, {
       ...{ origin, status: 'unreachable', body: '', reason: '' },
-      ...{ fetchedAt: T0, expiresAt: T0, interruptions: 3 },
+      ...{ fetchedAt: T0, expiresAt: T0, interruptions: 3, failures: 0 },
     });
     const { robots } = await cache.lookUp(origin);
     expect(robots?.allows('/')).toEqual({ allowed: false, rule: 'unreachable: WORKER_DIED' });

@@ -93,11 +93,34 @@ describe('an outage', () => {
     expect(pauses.slice(8).every((ms) => ms === HOUR)).toBe(true);
   });
 
-  it('of a host that has no address or refuses connections is looked at again after seconds', () => {
+  it('of a host that has no address or refuses connections is looked at again after seconds, at last every two minutes', () => {
     for (const failure of ['DNS_FAILED', 'CONNECT_FAILED']) {
       const expiries = outage(NOW + HOUR, null, NOW, failure).map((entry) => entry.expiresAt - NOW);
       expect(expiries.slice(0, 5)).toEqual([2_000, 4_000, 8_000, 16_000, 32_000]);
+      const pauses = expiries.map((at, index) => at - (expiries[index - 1] ?? 0));
+      expect(pauses.slice(5, 7)).toEqual([32_000, 64_000]);
+      expect(pauses.slice(7).every((ms) => ms === 2 * MINUTE)).toBe(true);
     }
+  });
+
+  it('grows by the tries that failed, however long nothing asked for the file', () => {
+    for (const [failure, leastMs] of [
+      ['CONNECT_FAILED', 2_000],
+      ['HEADERS_TIMEOUT', MINUTE],
+    ] as const) {
+      const first = robotsEntryFrom({ failure }, ORIGIN, NOW);
+      const second = robotsEntryFrom({ failure }, ORIGIN, NOW + 20 * HOUR, first);
+      expect(second).toMatchObject({ fetchedAt: NOW, expiresAt: NOW + 20 * HOUR + leastMs });
+      const third = robotsEntryFrom({ failure }, ORIGIN, NOW + 40 * HOUR, second);
+      expect(third).toMatchObject({ fetchedAt: NOW, expiresAt: NOW + 40 * HOUR + 2 * leastMs });
+    }
+  });
+
+  it('of a server that answered with errors is looked at within two minutes once it refuses connections', () => {
+    const last = outage(NOW + DAY).at(-1) ?? null;
+    const at = last?.expiresAt ?? 0;
+    const entry = robotsEntryFrom({ failure: 'CONNECT_FAILED' }, ORIGIN, at, last);
+    expect(entry.expiresAt).toBe(at + 2 * MINUTE);
   });
 
   it('lasts as long as Retry-After says, when that is longer', () => {

@@ -18,9 +18,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const MIN_LIFETIME_MS = 5 * MINUTE_MS;
 const UNREACHABLE_MIN_MS = MINUTE_MS;
-/** Lifetime of the entry of a host that has no address or refuses connections. */
-const NO_HOST_MIN_MS = 2 * SECOND_MS;
 const UNREACHABLE_MAX_MS = HOUR_MS;
+/** Pauses of a host that has no address or refuses connections: at last as long as those of an open breaker. */
+const NO_HOST_MIN_MS = 2 * SECOND_MS;
+const NO_HOST_MAX_MS = 2 * MINUTE_MS;
 /** Past this age an ok entry is no longer used while the host fails to answer: 24 h fresh and 24 h stale. */
 const STALE_UNTIL_AGE_MS = 2 * DAY_MS;
 /** RFC 9309, 2.3.1.4: after a long time unreachable a robots.txt may be taken as absent. */
@@ -28,8 +29,8 @@ const ASSUMED_ABSENT_AFTER_MS = 30 * DAY_MS;
 
 /**
  * Whether an entry is unreachable because the host has no address or refuses connections. That is a mistyped name or a
- * server that is gone more often than an outage, so the host is asked again within seconds, and jobs wait for it only
- * that long.
+ * server that is gone more often than an outage, so the host is asked again within seconds, jobs wait for it only that
+ * long, and a server that is started is found within two minutes.
  */
 export const isWithoutHost = (reason: string): boolean =>
   reason === 'DNS_FAILED' || reason === 'CONNECT_FAILED';
@@ -41,8 +42,9 @@ export const isWithoutHost = (reason: string): boolean =>
  * failures of the network are `unreachable`. An `ok` entry outlives failures for another day, because a rule the
  * owner wrote yesterday says more than an outage; it is tried again every five minutes meanwhile.
  *
- * `fetchedAt` of an unreachable entry is when the outage began. The pause until the next try is the length of the
- * outage so far, so it doubles; after 30 days of it, seen at least daily, the file is taken as absent.
+ * `fetchedAt` of an unreachable entry is when the outage began; after 30 days of it, seen at least daily, the file is
+ * taken as absent. The pause until the next try doubles with each try that fails, and never with mere time: nothing is
+ * learned of a host while nothing asks for it.
  */
 export function robotsEntryFrom(
   result: RobotsFetch,
@@ -63,6 +65,7 @@ export function robotsEntryFrom(
       expiresAt: now + lifetimeMs(single(result.headers['cache-control'])),
       reason,
       interruptions: 0,
+      failures: 0,
     };
   }
   const retryAfterMs = parseRetryAfter(single(result.headers['retry-after']), now);
@@ -82,16 +85,28 @@ function unreachable(
     const expiresAt = Math.min(retryAt, previous.fetchedAt + STALE_UNTIL_AGE_MS);
     return { ...previous, expiresAt, reason: `stale: ${reason}`, interruptions: 0 };
   }
-  const since = previous === null ? now : outageBegin(previous, now);
-  const outageMs = now - since;
-  const empty = { origin, body: '', fetchedAt: since, interruptions: 0 };
-  if (outageMs >= ASSUMED_ABSENT_AFTER_MS) {
+  const outage = previous !== null && isSameOutage(previous, now) ? previous : null;
+  const since = outage?.fetchedAt ?? now;
+  const failures = (outage?.failures ?? 0) + 1;
+  const empty = { origin, body: '', fetchedAt: since, interruptions: 0, failures };
+  if (now - since >= ASSUMED_ABSENT_AFTER_MS) {
     const expiresAt = now + pauseMs(DAY_MS);
     return { ...empty, status: 'absent', expiresAt, reason: `30 days: ${reason}` };
   }
-  const leastMs = isWithoutHost(reason) ? NO_HOST_MIN_MS : UNREACHABLE_MIN_MS;
-  const waitMs = pauseMs(Math.min(UNREACHABLE_MAX_MS, Math.max(leastMs, outageMs)));
-  return { ...empty, status: 'unreachable', expiresAt: now + waitMs, reason };
+  return {
+    ...empty,
+    status: 'unreachable',
+    expiresAt: now + pauseMs(retryPauseMs(reason, failures)),
+    reason,
+  };
+}
+
+/** The first two pauses are the shortest, and each later one is twice as long, up to the longest. */
+function retryPauseMs(reason: string, failures: number): number {
+  const [leastMs, mostMs] = isWithoutHost(reason)
+    ? [NO_HOST_MIN_MS, NO_HOST_MAX_MS]
+    : [UNREACHABLE_MIN_MS, UNREACHABLE_MAX_MS];
+  return Math.min(mostMs, leastMs * 2 ** Math.max(0, failures - 2));
 }
 
 /** Interruptions after which the file is not asked for: once beside other work, the other times alone. */
@@ -117,14 +132,12 @@ export function givenUpEntry(entry: RobotsEntry, now: number): RobotsEntry | nul
   return { ...unread, expiresAt: now + DAY_MS, interruptions };
 }
 
-/** When the outage began that `previous` is part of; now, when it is not, or when the file was not requested for a day. */
-function outageBegin(previous: RobotsEntry, now: number): number {
+/** Whether a failure now belongs to the outage that `previous` is part of: not when the file was not requested for a day. */
+function isSameOutage(previous: RobotsEntry, now: number): boolean {
   const isAssumedAbsent =
     previous.status === 'absent' && previous.expiresAt - previous.fetchedAt > ASSUMED_ABSENT_AFTER_MS;
   const isOutage = previous.status === 'unreachable' || isAssumedAbsent;
-  return isOutage && previous.fetchedAt <= now && now - previous.expiresAt <= DAY_MS
-    ? previous.fetchedAt
-    : now;
+  return isOutage && previous.fetchedAt <= now && now - previous.expiresAt <= DAY_MS;
 }
 
 function lifetimeMs(cacheControl: string | null): number {

@@ -141,6 +141,7 @@ describe('the frontier', () => {
       expiresAt: 2,
       reason: '',
       interruptions: 0,
+      failures: 0,
     } as const;
     await store.putRobots(robots);
     expect((await store.getRobots(robots.origin))?.body).toBe('a\ufffdb');

@@ -155,6 +155,7 @@ export function robotsOf(row: Row): RobotsEntry {
     expiresAt: Number(row.expires_at),
     reason: text(row.reason),
     interruptions: Number(row.interruptions),
+    failures: Number(row.failures),
   };
 }
 

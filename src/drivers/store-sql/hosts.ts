@@ -61,13 +61,14 @@ export const hostRecordStore: Methods<HostRecordStore> = {
   getRobots: read((origin) => find(sql`SELECT * FROM robots WHERE origin = ${origin}`, robotsOf)),
 
   putRobots: change(
-    function* ({ origin, status, body, fetchedAt, expiresAt, reason, interruptions }) {
+    function* ({ origin, status, body, fetchedAt, expiresAt, reason, interruptions, failures }) {
       yield* run(
-        sql`INSERT INTO robots (origin, status, body, fetched_at, expires_at, reason, interruptions)
-          VALUES (${origin}, ${status}, ${body}, ${fetchedAt}, ${expiresAt}, ${reason}, ${interruptions})
+        sql`INSERT INTO robots (origin, status, body, fetched_at, expires_at, reason, interruptions, failures)
+          VALUES (${origin}, ${status}, ${body}, ${fetchedAt}, ${expiresAt}, ${reason}, ${interruptions},
+            ${failures})
           ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
             fetched_at = excluded.fetched_at, expires_at = excluded.expires_at, reason = excluded.reason,
-            interruptions = excluded.interruptions`,
+            interruptions = excluded.interruptions, failures = excluded.failures`,
       );
     },
     { isUnsynced: true },

@@ -333,10 +333,11 @@ export function hostsContract(holds: Claim<TimedStore>): void {
       expiresAt: T0 + 1,
       reason: '200',
       interruptions: 2,
+      failures: 0,
     } as const;
     await store.putRobots(entry);
     expect(await store.getRobots(origin)).toEqual(entry);
-    const answer = { fetchedAt: T0 + 5, reason: '503', interruptions: 0 };
+    const answer = { fetchedAt: T0 + 5, reason: '503', interruptions: 0, failures: 3 };
     const gone = { ...entry, ...answer, status: 'unreachable', body: '' } as const;
     await store.putRobots(gone);
     expect(await store.getRobots(origin)).toEqual(gone);

@@ -260,7 +260,14 @@ export function retentionContract(holds: Claim<TimedStore>): void {
   });
 
   holds('deletes robots.txt files that were valid until long ago, as many as asked', async (store) => {
-    const entry = { status: 'ok', body: '', fetchedAt: T0, reason: '', interruptions: 0 } as const;
+    const entry = {
+      status: 'ok',
+      body: '',
+      fetchedAt: T0,
+      reason: '',
+      interruptions: 0,
+      failures: 0,
+    } as const;
     for (const n of [1, 2, 3]) {
       await store.putRobots({ ...entry, origin: `http://${n}.test`, expiresAt: T0 + n * DAY_MS });
     }

@@ -18,6 +18,7 @@ async function robotsOf(changes: Partial<RobotsEntry>): Promise<Robots> {
     expiresAt: T0 + 60_000,
     reason: 'HTTP 200',
     interruptions: 0,
+    failures: 0,
     ...changes,
   };
   const cache = createRobotsCache({

@@ -60,4 +60,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
       'functions/snapshots.sql',
     ]),
   },
+  { minReader: 1, ...fromFiles(import.meta.url, ['changes/0002-robots-failures.sql']) },
 ];

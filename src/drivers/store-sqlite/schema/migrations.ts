@@ -27,4 +27,5 @@ export const SQLITE_MIGRATIONS: readonly SqlStep[] = [
     'lake.sql',
     'work.sql',
   ]),
+  fromFiles(import.meta.url, ['changes/0002-robots-failures.sql']),
 ];
