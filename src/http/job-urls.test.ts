@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { whyInNewest } from '../capabilities/jobs/results/why.ts';
 import type { JobId } from '../core/model/ids.ts';
 
 let platform: Platform;
@@ -128,10 +129,30 @@ describe('why', () => {
     expect(await why('https://example.com/fine')).toMatchObject({ state: 'unseen', rule: null });
   });
 
+  it('finds the newest job that knows the URL behind many newer ones, whether a server or a folder is asked', async () => {
+    const url = 'https://example.com/old/denied';
+    await batch({ urls: [url] });
+    const id = await batch({ urls: [url] });
+    for (let newer = 0; newer < 210; newer += 1)
+      await batch({ urls: [`https://example.com/newer/${newer}`] });
+    const answer = await platform.call({ url: `/v1/why?url=${url}` });
+    expect(answer.at('data')).toMatchObject({ jobId: id, state: 'denied', entry: { url } });
+    const { store } = platform;
+    const beside = await whyInNewest(store, await store.defaultAccount(), url);
+    expect(beside).toMatchObject({ job: { id }, answer: { state: 'denied' } });
+    const unknown = await platform.call({ url: '/v1/why?url=https://example.com/unknown' });
+    const [newest] = await itemsOf('/v1/jobs?limit=1');
+    expect(unknown.at('data')).toMatchObject({
+      jobId: (newest as { id?: string } | undefined)?.id,
+      state: 'unseen',
+    });
+  });
+
   it('refuses what is no URL, and jobs of others', async () => {
     const id = await batch({ urls: ['https://example.com/w'] });
     const wrong = await platform.call({ url: `/v1/jobs/${id}/why?url=mailto:x` });
     expect([wrong.statusCode, wrong.at('error.code')]).toEqual([422, 'INVALID_URL']);
+    expect((await platform.call({ url: '/v1/why?url=mailto:x' })).at('error.code')).toBe('INVALID_URL');
     const none = await platform.call({ url: `/v1/jobs/${id}/why` });
     expect(none.at('error.details')).toEqual([{ field: 'url', message: '`url` is required.' }]);
     expect(

@@ -35,6 +35,7 @@ export const REQUESTS: Readonly<Record<string, { readonly query?: string; readon
   'GET /v1/sightings': { query: 'url=https://canary.example/' },
   'GET /v1/search': { query: 'q=canary' },
   'GET /v1/jobs/{id}/why': { query: 'url=https://canary.example/' },
+  'GET /v1/why': { query: 'url=https://canary.example/' },
   'GET /v1/jobs/{id}/links': { query: 'url=https://canary.example/' },
   'GET /v1/jobs/{id}/diff': { query: 'against={id}' },
   'POST /v1/jobs/{id}/reextract': { body: { formats: ['text'] } },

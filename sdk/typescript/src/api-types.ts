@@ -3600,6 +3600,11 @@ export interface ExplainJobUrlQuery {
   url: string;
 }
 
+export interface ExplainUrlQuery {
+  /** The URL asked about. */
+  url: string;
+}
+
 export interface ListJobRowsQuery {
   /**
    * `site` is the search for a site’s sitemaps in its robots.txt.
@@ -4357,6 +4362,11 @@ export interface Operations {
     query: ExplainJobUrlQuery;
     data: Why;
   };
+  /** Where no job knows it, the newest job says what it would have decided. Jobs that the key may not read are passed over. Needs a key with the scope `jobs:read`. */
+  explainUrl: {
+    query: ExplainUrlQuery;
+    data: Why;
+  };
   /** Without contents and without attempts: `results` and `why` have these. With a filter, a page of the list may be shorter than `limit`, and empty, although `nextCursor` leads on. Jobs of more than 2,000,000 URLs can be sorted by `discoveredAt` only (QUERY_TOO_LARGE). Needs a key with the scope `jobs:read`. */
   listJobRows: {
     path: { id: string };
@@ -4925,6 +4935,7 @@ export interface Paths {
   '/v1/jobs/{id}/errors': { get: Operations['listJobErrors'] };
   '/v1/jobs/{id}/urls': { get: Operations['listJobUrls'] };
   '/v1/jobs/{id}/why': { get: Operations['explainJobUrl'] };
+  '/v1/why': { get: Operations['explainUrl'] };
   '/v1/jobs/{id}/rows': { get: Operations['listJobRows'] };
   '/v1/jobs/{id}/summary': { get: Operations['summarizeJob'] };
   '/v1/jobs/{id}/tree': { get: Operations['listJobPaths'] };

@@ -1,6 +1,5 @@
 import { Option } from 'commander';
-import { type WhyAnswer, whyOf } from '../../capabilities/jobs/results/why.ts';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import { type WhyAnswer, whyInNewest, whyOf } from '../../capabilities/jobs/results/why.ts';
 import type { Job } from '../../core/model/job.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
@@ -26,11 +25,6 @@ Examples:
   scrapifie why https://example.com/about
   scrapifie why https://example.com/admin --job latest
   scrapifie why https://example.com/admin --data-dir ./crawl-example.com`;
-
-/** Jobs that are looked through for one that knows the URL. */
-const MOST_SEARCHED = 1_000;
-/** Jobs of a server that are asked for the URL, one after the other. */
-const MOST_ASKED = 100;
 
 export const define: DefineCommand = (command, shell) => {
   command
@@ -60,16 +54,13 @@ async function explainThere(
   id: string | undefined,
 ): Promise<{ job: NamedJob; answer: WhyAnswer }> {
   const { jobs } = createApiBackend(client);
-  const candidates = id === undefined ? await jobs.list({ limit: MOST_ASKED }) : [await jobs.get(id)];
-  let newest: { job: NamedJob; answer: WhyAnswer } | null = null;
-  for (const job of candidates) {
-    const path = `/v1/jobs/${job.id}/why?url=${urlPart(url)}`;
-    const answer = await client.call<WhyAnswer>('GET', path);
-    if (answer.state !== 'unseen') return { job, answer };
-    newest ??= { job, answer };
+  const asked = `why?url=${urlPart(url)}`;
+  if (id === undefined) {
+    const answer = await client.call<WhyAnswer>('GET', `/v1/${asked}`);
+    return { job: await jobs.get(answer.jobId), answer };
   }
-  if (newest === null) throw new ScrapifieError('NOT_FOUND', 'There are no jobs.');
-  return newest;
+  const job = await jobs.get(id);
+  return { job, answer: await client.call<WhyAnswer>('GET', `/v1/jobs/${job.id}/${asked}`) };
 }
 
 async function explain(
@@ -77,19 +68,9 @@ async function explain(
   url: string,
   id: string | undefined,
 ): Promise<{ job: Job; answer: WhyAnswer }> {
-  if (id !== undefined) {
-    const job = await jobNamed(id, jobs, account);
-    return { job, answer: await whyOf(store, job, url) };
-  }
-  const { items } = await jobs.list({ accountId: account, limit: MOST_SEARCHED });
-  let newest: { job: Job; answer: WhyAnswer } | null = null;
-  for (const job of items) {
-    const answer = await whyOf(store, job, url);
-    if (answer.state !== 'unseen') return { job, answer };
-    newest ??= { job, answer };
-  }
-  if (newest === null) throw new ScrapifieError('NOT_FOUND', 'There are no jobs.');
-  return newest;
+  if (id === undefined) return whyInNewest(store, account, url);
+  const job = await jobNamed(id, jobs, account);
+  return { job, answer: await whyOf(store, job, url) };
 }
 
 function told(screen: Screen, { id, kind, status }: NamedJob, { url, state, sentences }: WhyAnswer): string {

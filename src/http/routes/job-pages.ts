@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { allows, requireReadable } from '../../capabilities/accounts/scopes.ts';
+import { allows, isReadable, requireReadable } from '../../capabilities/accounts/scopes.ts';
 import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.ts';
 import { ruleSentence } from '../../capabilities/jobs/results/outcome-words.ts';
 import { readRecord } from '../../capabilities/jobs/results/page-result.ts';
-import { whyOf } from '../../capabilities/jobs/results/why.ts';
+import { whyInNewest, whyOf } from '../../capabilities/jobs/results/why.ts';
 import { MOST_CURSOR_CHARS } from '../../capabilities/query/parse-query.ts';
 import { jobLinks } from '../../capabilities/views/job-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
@@ -30,6 +30,8 @@ import type { RouteDeps, SharedRouteDeps } from './route-deps.ts';
 
 const same = <T>(item: T): T => item;
 const STREAMS = 'With `Accept: application/x-ndjson` everything is streamed, one object per line.';
+
+const askedUrl = z.strictObject({ url: z.string().min(1).max(8_192).describe('The URL asked about.') });
 
 /** What a job has brought so far: pages, errors and the ledger of every URL it saw. */
 export function addJobPageRoutes(app: App, { jobs, store, now }: SharedRouteDeps): void {
@@ -133,13 +135,34 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: SharedRouteDeps
       tags: ['jobs'],
       summary: 'Why a URL was fetched, skipped, denied, given up, or never seen, as sentences',
       params: jobParams,
-      querystring: z.strictObject({ url: z.string().min(1).max(8_192).describe('The URL asked about.') }),
+      querystring: askedUrl,
       response: answers({ 200: whySchema }),
     },
     async handler(request) {
       const job = await jobs.get(request.params.id, accountOf(request));
       requireReadable(apiKeyOf(request), job);
       return success({ ...(await whyOf(store, job, request.query.url)), links: jobLinks(job.id) });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/why',
+    config: { access: 'jobs:read' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'The same of the newest job that knows the URL',
+      description:
+        'Where no job knows it, the newest job says what it would have decided. Jobs that the key may not read are passed over.',
+      querystring: askedUrl,
+      response: answers({ 200: whySchema }),
+    },
+    async handler(request) {
+      const key = apiKeyOf(request);
+      const { job, answer } = await whyInNewest(store, accountOf(request), request.query.url, {
+        isReadable: (each) => isReadable(key, each),
+      });
+      return success({ ...answer, links: jobLinks(job.id) });
     },
   });
 }

@@ -20,6 +20,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /v1/jobs/:id/links': 'getJobPageLinks',
   'POST /v1/estimate': 'estimateJob',
   'GET /v1/jobs/:id/why': 'explainJobUrl',
+  'GET /v1/why': 'explainUrl',
   'GET /v1/jobs/:id/diff': 'diffJobs',
   'GET /v1/jobs/:id/events': 'streamJobEvents',
   'GET /v1/events': 'streamEvents',

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ERRORS, type ErrorCode } from '../../../core/errors/registry.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Attempt } from '../../../core/model/attempt.ts';
 import { creditsOf } from '../../../core/model/credits.ts';
-import type { JobId } from '../../../core/model/ids.ts';
+import type { AccountId, JobId } from '../../../core/model/ids.ts';
 import type { Job } from '../../../core/model/job.ts';
 import { traitsOfKind } from '../../../core/model/job-kinds.ts';
 import type { Page, PageRecord } from '../../../core/model/page.ts';
@@ -46,10 +47,62 @@ export async function whyOf(
   text: string,
   now: number = Date.now(),
 ): Promise<WhyAnswer> {
+  const found = canonicalUrl(job, text);
+  const task = await store.findTask(job.id, found.urlKey);
+  return task === null ? unseen(store, job, found) : seen(store, { job, found, task, now });
+}
+
+/** Jobs that are read at once while the newest one that knows a URL is looked for. */
+const JOBS_AT_ONCE = 200;
+
+/**
+ * What became of the URL in the newest of the account's jobs that knows it; in the newest job when none does. All jobs are
+ * looked through, however many newer ones do not know the URL. Throws NOT_FOUND where there is no job, and INVALID_URL.
+ */
+export async function whyInNewest(
+  store: WhyStore & Pick<JobStore, 'listJobs'>,
+  accountId: AccountId,
+  text: string,
+  { isReadable = () => true, now = Date.now() }: NewestOptions = {},
+): Promise<{ readonly job: Job; readonly answer: WhyAnswer }> {
+  let newest: Job | undefined;
+  let cursor: string | undefined;
+  do {
+    const { items, nextCursor } = await store.listJobs({ accountId, cursor, limit: JOBS_AT_ONCE });
+    for (const job of items.filter(isReadable)) {
+      newest ??= job;
+      const found = canonicalUrl(job, text);
+      const task = await store.findTask(job.id, found.urlKey);
+      if (task !== null) return { job, answer: await seen(store, { job, found, task, now }) };
+    }
+    cursor = nextCursor ?? undefined;
+    // A store in this process answers within one turn of the event loop: other requests come in between.
+    await nextTurn();
+  } while (cursor !== undefined);
+  if (newest === undefined) throw new ScrapifieError('NOT_FOUND', 'There are no jobs.');
+  return { job: newest, answer: await whyOf(store, newest, text, now) };
+}
+
+interface NewestOptions {
+  /** Whether the caller may see pages of the job; other jobs are passed over. */
+  readonly isReadable?: (job: Job) => boolean;
+  readonly now?: number;
+}
+
+function canonicalUrl(job: Job, text: string): CanonicalUrl {
   const found = createCanonicalizer(job.options.scope)(parseSeed(text));
   if (found === null) throw new ScrapifieError('INVALID_URL', `"${text.slice(0, 200)}" is not a URL.`);
-  const task = await store.findTask(job.id, found.urlKey);
-  if (task === null) return unseen(store, job, found);
+  return found;
+}
+
+interface SeenUrl {
+  readonly job: Job;
+  readonly found: CanonicalUrl;
+  readonly task: FoundTask;
+  readonly now: number;
+}
+
+async function seen(store: WhyStore, { job, found, task, now }: SeenUrl): Promise<WhyAnswer> {
   const { entry, taskId } = task;
   const isOpen = entry.state === 'waiting' || entry.state === 'ready';
   const [page, sources, host] = await Promise.all([
