@@ -217,9 +217,9 @@ it('one more option is completed', async () => {
 
 it('one more option is kept with the job, goes to render workers, and is refused where it cannot be had', async () => {
   const found = await tree.evaluate(`
-    import { bodyFor } from './src/fetch/firecrawl/scrape-request.ts';
+    import { bodyFor } from './src/fetch/firecrawl/firecrawl-engine.ts';
     import { orderFor } from './src/fetch/flaresolverr/solver-order.ts';
-    import { wishSchema } from './src/fetch/remote/render-schemas.ts';
+    import { wishSchema } from './src/fetch/remote/render-message.ts';
     import { scrapeRequestSchema } from './src/capabilities/jobs/request/job-request.ts';
     import { pageOptionsOf } from './src/capabilities/jobs/request/page-request.ts';
     const url = 'https://example.com/';

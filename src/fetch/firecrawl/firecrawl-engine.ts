@@ -244,7 +244,7 @@ function urlOf(request: Pick<FetchRequest, 'url'>): URL {
  * What the service is asked for: the document as it is, fetched now and not kept there. What belongs to a caller is never
  * sent to a service of others, and what the service would leave out is refused.
  */
-function bodyFor(request: FetchRequest, url: URL): Readonly<Record<string, unknown>> {
+export function bodyFor(request: FetchRequest, url: URL): Readonly<Record<string, unknown>> {
   const { method, headers, cookies, storage, wantsStorage, secrets = [], proxy, render } = request;
   const refused = [
     [method !== 'GET', 'send anything but GET'],

@@ -84,7 +84,7 @@ const plainFields = Object.fromEntries(
   ]),
 );
 
-const wishSchema: z.ZodType<RenderWish> = z.object({
+export const wishSchema: z.ZodType<RenderWish> = z.object({
   ...plainFields,
   wait: z.object(wait).optional(),
   scroll: z
