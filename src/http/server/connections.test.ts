@@ -101,9 +101,9 @@ describe('requests that are sent without waiting for answers', () => {
     closers.push(() => platform.close());
     await platform.api.listen({ port: 0, host: '127.0.0.1' });
     const port = portOf(platform.api.server);
-    let handled = 0;
-    platform.api.server.on('request', ({ socket }) => {
-      if (!socket.destroyed) handled += 1;
+    let parsed = 0;
+    platform.api.server.on('request', () => {
+      parsed += 1;
     });
     const few = connect({ port, host: '127.0.0.1' });
     closers.push(() => few.destroy());
@@ -113,14 +113,15 @@ describe('requests that are sent without waiting for answers', () => {
     });
     few.write(request.repeat(4));
     await expect.poll(() => text.split('HTTP/1.1 200 OK').length - 1, SOON).toBe(4);
-    handled = 0;
+    parsed = 0;
     const many = connect({ port, host: '127.0.0.1' });
     many.on('error', () => undefined);
     closers.push(() => many.destroy());
     many.pause();
     many.write(request.repeat(5_000));
     await new Promise((resolve) => many.resume().once('close', resolve));
-    expect(handled).toBeLessThanOrEqual(5);
+    // Each read brings a thousand of them.
+    expect(parsed).toBe(5);
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
   });
 });

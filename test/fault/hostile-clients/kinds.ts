@@ -90,6 +90,10 @@ export const HOSTILE_KINDS: readonly HostileKind[] = [
     isDeaf: true,
   },
   {
+    name: 'thousands of requests in one piece',
+    pieces: (n) => [head(`GET ${of(['/', '/healthz', '/v1/jobs', '/v1/nothing'], n)}`).repeat(1_500)],
+  },
+  {
     name: 'WebSockets',
     pieces: (n) => of(SOCKET_KINDS, n),
   },
