@@ -1,6 +1,7 @@
 import type { TaskId } from '../../core/model/ids.ts';
 import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { PictureSummary } from '../../extract/diff/picture-diff.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 
 /**
  * ADDED        only the current crawl has the page, and the one before would have found it
@@ -89,15 +90,13 @@ export const DIFF_COLUMNS = [
 
 export type DiffRow = Readonly<Record<(typeof DIFF_COLUMNS)[number], string | number | null>>;
 
-const iso = (at: number): string => new Date(at).toISOString();
-
 export function diffRow(change: SiteChange): DiffRow {
   const { previous, current, reason, comparison } = change;
   const text = comparison?.texts.find(({ name }) => name === 'text') ?? comparison?.texts[0];
   return {
     url: change.url,
-    prev_crawl_at: change.previousAt === null ? null : iso(change.previousAt),
-    curr_crawl_at: iso(change.currentAt),
+    prev_crawl_at: isoTimeOrNull(change.previousAt),
+    curr_crawl_at: isoTime(change.currentAt),
     change_type: change.type,
     fields_changed: change.changed.length === 0 ? null : change.changed.join(';'),
     price_prev: previous?.price ?? null,

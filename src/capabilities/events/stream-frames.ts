@@ -8,6 +8,7 @@ import {
   parseEventCursor,
   type StoredEvent,
 } from '../../core/ports/event-store.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import type { Waiting } from '../jobs/waits/waiting.ts';
 
 /**
@@ -62,8 +63,6 @@ export function frame(type: string, data: unknown, id?: string): string {
 /** Moves the position of the client without an event. */
 export const positionFrame = (id: string): string => `id: ${id}\n\n`;
 
-const iso = (at: number) => new Date(at).toISOString();
-
 /** An event that is stored as one, such as the end of a job. */
 export function storedFrame(event: StoredEvent, links: EventLinks): string {
   const { jobId, type, at, data } = event;
@@ -71,7 +70,7 @@ export function storedFrame(event: StoredEvent, links: EventLinks): string {
   const shown = type.startsWith('job.') ? jobData(data as unknown as JobEventData) : data;
   return frame(
     type,
-    { ...ofJob, at: iso(at), ...shown, ...(jobId === null ? {} : { links: { self: links.job(jobId) } }) },
+    { ...ofJob, at: isoTime(at), ...shown, ...(jobId === null ? {} : { links: { self: links.job(jobId) } }) },
     event.cursor,
   );
 }
@@ -132,7 +131,7 @@ export function progressFrame({ id, status, counters }: Job): string {
 export const logFrames = (job: Job, waiting: readonly Waiting[]): string =>
   waiting
     .map(({ host, code, message, until, tasks }) =>
-      frame('log', { jobId: job.id, level: 'info', code, message, host, until: iso(until), tasks }),
+      frame('log', { jobId: job.id, level: 'info', code, message, host, until: isoTime(until), tasks }),
     )
     .join('');
 

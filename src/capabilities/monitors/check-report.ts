@@ -8,6 +8,7 @@ import type { PageComparison } from '../../extract/diff/compare-pages.ts';
 import type { FieldChange } from '../../extract/diff/json-diff.ts';
 import type { TextSegment } from '../../extract/diff/text-diff.ts';
 import { describeShare } from '../../lib/human-units.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import type { PageChange } from './decide-change.ts';
 
 /** A change that a check has found. */
@@ -98,7 +99,7 @@ export function checkEvents({ monitor, job, changes, failed, recovered }: CheckR
   const troubles = (pages: readonly PageTrouble[]) => ({
     pages: pages
       .slice(0, MOST_NAMED)
-      .map(({ url, reason, since }) => ({ url, reason, since: new Date(since).toISOString() })),
+      .map(({ url, reason, since }) => ({ url, reason, since: isoTime(since) })),
     count: pages.length,
   });
   return [

@@ -6,6 +6,7 @@ import type { AuditRecord } from '../../core/ports/audit-store.ts';
 import type { CreditEntry, Credits, UsageSum } from '../../core/ports/credit-store.ts';
 import type { ApiKey } from '../../core/ports/key-store.ts';
 import type { Store } from '../../core/ports/store.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import { limitsSchema } from '../accounts/accounts.ts';
 import { scopeSchema } from '../accounts/scopes.ts';
 import { selfLinks, selfSchema } from './list.ts';
@@ -37,18 +38,16 @@ export const usedAccountSchema = z
   .object({ ...accountFields, used: usedSchema })
   .meta({ id: 'AccountWithUse' });
 
-const iso = (at: number) => new Date(at).toISOString();
-
 export function accountView(account: Account) {
   return {
     id: account.id,
     name: account.name,
     plan: account.plan,
     limits: account.limits,
-    disabledAt: account.disabledAt === null ? null : iso(account.disabledAt),
-    deletingSince: account.deletingSince === null ? null : iso(account.deletingSince),
-    createdAt: iso(account.createdAt),
-    updatedAt: iso(account.updatedAt),
+    disabledAt: isoTimeOrNull(account.disabledAt),
+    deletingSince: isoTimeOrNull(account.deletingSince),
+    createdAt: isoTime(account.createdAt),
+    updatedAt: isoTime(account.updatedAt),
     links: selfLinks('accounts', account.id),
   };
 }
@@ -79,8 +78,6 @@ export const newKeySchema = z
   .object({ ...keyFields, secret: z.string().describe('Shown this one time.') })
   .meta({ id: 'NewKey' });
 
-const isoTime = (at: number | null) => (at === null ? null : new Date(at).toISOString());
-
 export function keyView(key: ApiKey) {
   return {
     id: key.id,
@@ -88,10 +85,10 @@ export function keyView(key: ApiKey) {
     prefix: key.prefix,
     scopes: key.scopes,
     ratePerMinute: key.ratePerMinute,
-    createdAt: isoTime(key.createdAt),
-    expiresAt: isoTime(key.expiresAt),
-    revokedAt: isoTime(key.revokedAt),
-    lastUsedAt: isoTime(key.lastUsedAt),
+    createdAt: isoTimeOrNull(key.createdAt),
+    expiresAt: isoTimeOrNull(key.expiresAt),
+    revokedAt: isoTimeOrNull(key.revokedAt),
+    lastUsedAt: isoTimeOrNull(key.lastUsedAt),
     links: selfLinks('keys', key.id),
   };
 }
@@ -113,7 +110,7 @@ export const auditSchema = z
 
 export const auditView = ({ at, ...record }: AuditRecord) => ({
   ...record,
-  at: new Date(at).toISOString(),
+  at: isoTime(at),
 });
 
 const count = z.number().int();
@@ -137,7 +134,7 @@ export const creditsView = (credits: Credits) => ({
   heldCredits: creditsOf(credits.heldMicrocredits),
   monthlyCredits: creditsOf(credits.monthlyMicrocredits),
   lowCredits: creditsOf(credits.lowMicrocredits),
-  renewsAt: new Date(credits.renewsAt).toISOString(),
+  renewsAt: isoTime(credits.renewsAt),
 });
 
 export const creditEntrySchema = z
@@ -157,7 +154,7 @@ export const creditEntryView = ({ id, kind, microcredits, reason, at }: CreditEn
   kind,
   amount: creditsOf(microcredits),
   reason,
-  at: new Date(at).toISOString(),
+  at: isoTime(at),
 });
 
 export const usageSchema = z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { type DiffRules, diffRulesSchema } from '../../extract/diff/diff-rules.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import { CHANGE_TYPES, type ChangeSide, type SiteChange } from '../compare/site-change.ts';
 import { invalidRequest, parseRequest } from '../jobs/request/invalid-request.ts';
 
@@ -73,12 +74,10 @@ export const changeSchema = z
 
 export type ChangeView = z.input<typeof changeSchema>;
 
-const iso = (at: number): string => new Date(at).toISOString();
-
 const sideView = (side: ChangeSide | null): ChangeView['previous'] => {
   if (side === null) return null;
   const { taskId, fetchedAt, ...others } = side;
-  return { page: String(taskId), fetchedAt: iso(fetchedAt), ...others };
+  return { page: String(taskId), fetchedAt: isoTime(fetchedAt), ...others };
 };
 
 export function changeView(change: SiteChange): ChangeView {
@@ -87,8 +86,8 @@ export function changeView(change: SiteChange): ChangeView {
     type,
     url,
     previousUrl,
-    previousAt: previousAt === null ? null : iso(previousAt),
-    currentAt: iso(currentAt),
+    previousAt: isoTimeOrNull(previousAt),
+    currentAt: isoTime(currentAt),
     changed: [...changed],
     reason,
     previous: sideView(change.previous),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EXPORT_STATUSES, type Export } from '../../core/model/export.ts';
 import { EXPORT_FORMATS, EXPORT_TYPES } from '../../core/model/export-registry.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import { signedPath } from '../exports/export-file.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
@@ -34,7 +35,7 @@ export const exportSchema = z
 
 export type ExportView = z.infer<typeof exportSchema>;
 
-const maybeTime = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+const maybeTime = (at: number | null) => isoTimeOrNull(at);
 
 /** `origin`: where the client reached this server. */
 export function exportView(of: Export, origin: string, now: number): ExportView {
@@ -53,7 +54,7 @@ export function exportView(of: Export, origin: string, now: number): ExportView 
     url: status === 'failed' ? null : `${origin}${signedPath(of, now)}`,
     to: to === undefined ? null : 'folder' in to ? to.folder : to.s3,
     error: status === 'ready' ? null : error,
-    createdAt: new Date(of.createdAt).toISOString(),
+    createdAt: isoTime(of.createdAt),
     startedAt: maybeTime(of.startedAt),
     finishedAt: maybeTime(of.finishedAt),
     links: {

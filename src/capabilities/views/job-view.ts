@@ -4,6 +4,7 @@ import { creditsOf } from '../../core/model/credits.ts';
 import { JOB_STATUSES, type Job } from '../../core/model/job.ts';
 import { JOB_KINDS, traitsOfKind } from '../../core/model/job-kinds.ts';
 import { defined } from '../../lib/defined.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import type { EventLinks } from '../events/stream-frames.ts';
 import { stopSentence } from '../jobs/results/outcome-words.ts';
 import type { Waiting } from '../jobs/waits/waiting.ts';
@@ -78,14 +79,13 @@ export const jobSchema = z
   })
   .meta({ id: 'Job' });
 
-const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 const MAX_SHOWN_SEEDS = 100;
 
 const waitingView = ({ host, code, message, until, tasks }: Waiting) => ({
   host,
   code,
   message,
-  until: new Date(until).toISOString(),
+  until: isoTime(until),
   tasks,
 });
 
@@ -104,9 +104,9 @@ export function jobView(job: Job, waiting?: readonly Waiting[]) {
     status: job.status,
     stopReason: job.stopReason,
     stopMessage: stopSentence(job),
-    createdAt: iso(job.createdAt),
-    startedAt: iso(job.startedAt),
-    finishedAt: iso(job.finishedAt),
+    createdAt: isoTimeOrNull(job.createdAt),
+    startedAt: isoTimeOrNull(job.startedAt),
+    finishedAt: isoTimeOrNull(job.finishedAt),
     keyId: job.keyId ?? null,
     credits: creditsOf(job.microcredits),
     progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes },

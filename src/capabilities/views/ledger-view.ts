@@ -4,6 +4,7 @@ import { creditsOf } from '../../core/model/credits.ts';
 import type { Job } from '../../core/model/job.ts';
 import { TASK_STATES, type TaskState } from '../../core/model/task.ts';
 import type { LedgerGroup, LedgerRow } from '../../core/ports/ledger-view-store.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import { adviceFor, ruleSentence } from '../jobs/results/outcome-words.ts';
 import type { JobCounts } from '../query/job-views.ts';
 
@@ -41,9 +42,6 @@ export const jobRowSchema = z
   })
   .meta({ id: 'JobRow' });
 
-const iso = (at: number) => new Date(at).toISOString();
-const isoOrNull = (at: number | null) => (at === null ? null : iso(at));
-
 export function jobRowView(row: LedgerRow, job: Job): z.infer<typeof jobRowSchema> {
   return {
     page: String(row.taskId),
@@ -67,9 +65,9 @@ export function jobRowView(row: LedgerRow, job: Job): z.infer<typeof jobRowSchem
     errorCode: row.errorCode,
     rule: row.rule,
     message: row.errorCode === null ? ruleSentence(row.rule, row, job) : ERRORS[row.errorCode].meaning,
-    discoveredAt: iso(row.discoveredAt),
-    fetchedAt: isoOrNull(row.page?.fetchedAt ?? null),
-    finishedAt: isoOrNull(row.finishedAt),
+    discoveredAt: isoTime(row.discoveredAt),
+    fetchedAt: isoTimeOrNull(row.page?.fetchedAt ?? null),
+    finishedAt: isoTimeOrNull(row.finishedAt),
   };
 }
 
@@ -193,7 +191,7 @@ export function jobSummaryView(job: Job, counts: JobCounts): z.infer<typeof jobS
     of.reduce((sum, each) => sum + each[field], 0);
   return {
     jobId: job.id,
-    at: iso(at),
+    at: isoTime(at),
     urls: groups.reduce((sum, { urls }) => sum + urls, 0),
     bytes: job.counters.bytes,
     credits: creditsOf(job.microcredits),
@@ -230,6 +228,6 @@ export function jobSummaryView(job: Job, counts: JobCounts): z.infer<typeof jobS
     ).sort((a, b) => a.depth - b.depth),
     hosts: [...hosts],
     contentTypes: [...contentTypes],
-    timeline: { bucketMs, points: timeline.map((point) => ({ ...point, at: iso(point.at) })) },
+    timeline: { bucketMs, points: timeline.map((point) => ({ ...point, at: isoTime(point.at) })) },
   };
 }

@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { CHANGE_KINDS, MONITOR_TARGETS } from '../../core/model/monitor.ts';
 import type { MonitorChange } from '../../core/ports/monitor-store.ts';
 import type { DiffRules } from '../../extract/diff/diff-rules.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import type { ChangeData } from '../monitors/check-report.ts';
 import type { MonitorDetail, MonitorPreview } from '../monitors/monitors.ts';
 import { hideScheduledJob } from '../sessions/job-secrets.ts';
 import { selfLinks } from './list.ts';
 
 const time = z.iso.datetime();
-const iso = (at: number) => new Date(at).toISOString();
-const maybeIso = (at: number | null) => (at === null ? null : iso(at));
 
 export const monitorSchema = z
   .object({
@@ -102,17 +101,17 @@ export function monitorView({ monitor, schedule }: MonitorDetail) {
       lastCheck === null
         ? null
         : {
-            at: iso(lastCheck.at),
+            at: isoTime(lastCheck.at),
             jobId: lastCheck.jobId,
             pages: lastCheck.pages,
             changes: lastCheck.changes,
             failed: lastCheck.failed,
             isCovered: lastCheck.isCovered,
           },
-    lastChangeAt: maybeIso(monitor.lastChangeAt),
-    nextCheckAt: maybeIso(schedule.dueAt),
-    createdAt: iso(monitor.createdAt),
-    updatedAt: iso(monitor.updatedAt),
+    lastChangeAt: isoTimeOrNull(monitor.lastChangeAt),
+    nextCheckAt: isoTimeOrNull(schedule.dueAt),
+    createdAt: isoTime(monitor.createdAt),
+    updatedAt: isoTime(monitor.updatedAt),
     links: {
       self,
       changes: `${self}/changes`,
@@ -163,7 +162,7 @@ export function monitorChangeView(change: MonitorChange) {
     id,
     monitorId,
     jobId,
-    at: iso(at),
+    at: isoTime(at),
     kind,
     url,
     fromUrl,

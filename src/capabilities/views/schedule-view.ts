@@ -8,13 +8,12 @@ import {
   RUN_STATUSES,
   type Schedule,
 } from '../../core/ports/schedule-store.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import type { NextTicks } from '../schedules/schedules.ts';
 import { hideScheduledJob } from '../sessions/job-secrets.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
 const time = z.iso.datetime();
-const iso = (at: number) => new Date(at).toISOString();
-const maybeIso = (at: number | null) => (at === null ? null : iso(at));
 
 export const scheduleSchema = z
   .object({
@@ -54,9 +53,9 @@ export function scheduleView(schedule: Schedule) {
     catchUp,
     job: { kind, ...(request as object) },
     status: isPaused ? ('paused' as const) : ('active' as const),
-    nextRunAt: maybeIso(schedule.dueAt),
-    createdAt: iso(schedule.createdAt),
-    updatedAt: iso(schedule.updatedAt),
+    nextRunAt: isoTimeOrNull(schedule.dueAt),
+    createdAt: isoTime(schedule.createdAt),
+    updatedAt: isoTime(schedule.updatedAt),
     links: { self, runs: `${self}/runs`, next: `${self}/next`, jobs: `/v1/jobs?schedule=${id}` },
   };
 }
@@ -97,15 +96,15 @@ export function runView(run: ReportedRun) {
     id,
     scheduleId,
     trigger,
-    at: iso(run.tickAt),
+    at: isoTime(run.tickAt),
     isLate,
     status,
     reason,
     jobId,
     jobStatus: run.jobStatus,
-    missed: missed === null ? null : { lastAt: iso(missed.lastAt), count: missed.count },
-    createdAt: iso(run.createdAt),
-    settledAt: maybeIso(run.settledAt),
+    missed: missed === null ? null : { lastAt: isoTime(missed.lastAt), count: missed.count },
+    createdAt: isoTime(run.createdAt),
+    settledAt: isoTimeOrNull(run.settledAt),
     links: {
       ...selfLinks('schedules', scheduleId, 'runs', id),
       job: jobId === null ? null : `/v1/jobs/${jobId}`,
@@ -129,9 +128,9 @@ export function nextView({ timeZone, ticks }: NextTicks) {
   return {
     timeZone,
     items: ticks.map(({ tickAt, dueAt }) => ({
-      at: iso(tickAt),
+      at: isoTime(tickAt),
       local: local.format(tickAt).replace(' ', 'T'),
-      runsAt: iso(dueAt),
+      runsAt: isoTime(dueAt),
     })),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PROXY_TIERS } from '../../core/model/proxy.ts';
 import type { CredentialEntry, SessionEntry } from '../../core/ports/session-store.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import { LOGIN_METHODS, type LoginResult } from '../jobs/login.ts';
 import { CREDENTIAL_KINDS } from '../sessions/credential.ts';
 import { hasEnded, type Session } from '../sessions/session.ts';
@@ -71,8 +72,6 @@ export const credentialViewSchema = z
   })
   .meta({ id: 'Credential' });
 
-const iso = (at: number) => new Date(at).toISOString();
-
 export function sessionEntryView(session: SessionEntry, now: number) {
   const { name, wish, requestCount, createdAt, lastUsedAt, expiresAt } = session;
   return {
@@ -80,9 +79,9 @@ export function sessionEntryView(session: SessionEntry, now: number) {
     isExpired: hasEnded(session, now),
     ...wish,
     requestCount,
-    createdAt: iso(createdAt),
-    lastUsedAt: lastUsedAt === null ? null : iso(lastUsedAt),
-    expiresAt: iso(expiresAt),
+    createdAt: isoTime(createdAt),
+    lastUsedAt: isoTimeOrNull(lastUsedAt),
+    expiresAt: isoTime(expiresAt),
     links: selfLinks('sessions', name),
   };
 }
@@ -110,7 +109,7 @@ export function loginView({ session, ...result }: LoginResult, now: number) {
 
 export function credentialView({ name, kind, hosts, createdAt, updatedAt }: CredentialEntry) {
   const links = selfLinks('credentials', name);
-  return { name, kind, hosts, createdAt: iso(createdAt), updatedAt: iso(updatedAt), links };
+  return { name, kind, hosts, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt), links };
 }
 
 export type SessionEntryView = ReturnType<typeof sessionEntryView>;

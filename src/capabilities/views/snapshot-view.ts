@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Sighting, Snapshot } from '../../core/ports/snapshot-store.ts';
 import { withoutBytes } from '../../extract/diff/compare-pages.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import { DIFF_MODES, type VersionDiff } from '../compare/page-comparer.ts';
 import { knownSnapshot, type PageVersion } from '../compare/page-version.ts';
 import { selfLinks, selfSchema } from './list.ts';
@@ -53,8 +54,6 @@ export const sightingSchema = z
   })
   .meta({ id: 'Sighting' });
 
-const iso = (at: number) => new Date(at).toISOString();
-
 export type SnapshotView = z.output<typeof snapshotSchema>;
 
 export function snapshotView(snapshot: Snapshot): SnapshotView {
@@ -63,7 +62,13 @@ export function snapshotView(snapshot: Snapshot): SnapshotView {
   const { etag, lastModified, title, price, currency, availability, record, jobId } = snapshot;
   const links = selfLinks('snapshots', id);
   return {
-    ...{ id, url, hash, firstSeenAt: iso(snapshot.firstSeenAt), lastSeenAt: iso(snapshot.lastSeenAt) },
+    ...{
+      id,
+      url,
+      hash,
+      firstSeenAt: isoTime(snapshot.firstSeenAt),
+      lastSeenAt: isoTime(snapshot.lastSeenAt),
+    },
     ...{ timesSeen, finalUrl, statusCode, contentType, contentHash, bytes, etag, lastModified, title },
     ...{ price, currency, availability, record },
     screenshot:
@@ -82,7 +87,7 @@ export function snapshotView(snapshot: Snapshot): SnapshotView {
 export type SightingView = z.output<typeof sightingSchema>;
 
 export const sightingView = ({ snapshotId, url, hash, jobId, seenAt }: Sighting): SightingView => ({
-  ...{ snapshotId, url, hash, jobId, seenAt: iso(seenAt) },
+  ...{ snapshotId, url, hash, jobId, seenAt: isoTime(seenAt) },
   links: { snapshot: selfLinks('snapshots', snapshotId).self },
 });
 
@@ -121,7 +126,7 @@ export function versionDiffView(before: Snapshot, after: Snapshot, found: Versio
 const sideView = ({ id, url, firstSeenAt, title }: Snapshot) => ({
   id,
   url,
-  firstSeenAt: new Date(firstSeenAt).toISOString(),
+  firstSeenAt: isoTime(firstSeenAt),
   title,
 });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { HostMemory, OutcomeTally } from '../../core/ports/host-store.ts';
 import { faded } from '../../crawl/plan/ladder/host-memory.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 
 const MINUTE_MS = 60_000;
 const LIKELY = 0.5;
@@ -45,7 +46,7 @@ export function strategyView(memory: HostMemory | undefined, now: number): Strat
       known: pages.length,
       needScripts: pages.filter(([, tally]) => rateOf(tally, now) < LIKELY).length,
     },
-    probedAt: probedAt > 0 ? new Date(probedAt).toISOString() : null,
+    probedAt: probedAt > 0 ? isoTime(probedAt) : null,
   };
 }
 

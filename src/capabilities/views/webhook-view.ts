@@ -8,6 +8,7 @@ import {
   type StoredWebhook,
   WEBHOOK_FORMATS,
 } from '../../core/ports/webhook-store.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import type { ChangedWebhook, WithSecret } from '../webhooks/webhooks.ts';
 import { selfLinks, selfSchema } from './list.ts';
 
@@ -91,9 +92,6 @@ export const deliveryDetailSchema = z
   })
   .meta({ id: 'DeliveryDetail' });
 
-const iso = (at: number) => new Date(at).toISOString();
-const isoOrNull = (at: number | null) => (at === null ? null : iso(at));
-
 export function webhookView(webhook: StoredWebhook) {
   const { id, target, events, format, disabledAt, disabledReason, failingSince, createdAt, updatedAt } =
     webhook;
@@ -105,10 +103,10 @@ export function webhookView(webhook: StoredWebhook) {
     format,
     enabled: disabledAt === null,
     disabledReason,
-    disabledAt: isoOrNull(disabledAt),
-    failingSince: isoOrNull(failingSince),
-    createdAt: iso(createdAt),
-    updatedAt: iso(updatedAt),
+    disabledAt: isoTimeOrNull(disabledAt),
+    failingSince: isoTimeOrNull(failingSince),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
     links: { self, deliveries: `${self}/deliveries` },
   };
 }
@@ -132,8 +130,8 @@ export function deliveryView(delivery: Delivery) {
     attempts,
     reason,
     redeliveryOf,
-    createdAt: iso(createdAt),
-    endedAt: isoOrNull(endedAt),
+    createdAt: isoTime(createdAt),
+    endedAt: isoTimeOrNull(endedAt),
     links: selfLinks('deliveries', id),
   };
 }
@@ -142,12 +140,12 @@ export function deliveryDetailView(delivery: DeliveryDetail) {
   const { request, log, nextAttemptAt } = delivery;
   return {
     ...deliveryView(delivery),
-    nextAttemptAt: isoOrNull(nextAttemptAt),
+    nextAttemptAt: isoTimeOrNull(nextAttemptAt),
     request:
       request === null
         ? null
         : { url: request.target, headers: request.headers, body: request.body, bodyBytes: request.bodyBytes },
-    log: log.map((attempt) => ({ ...attempt, at: iso(attempt.at) })),
+    log: log.map((attempt) => ({ ...attempt, at: isoTime(attempt.at) })),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Job } from '../../core/model/job.ts';
 import { traitsOfKind } from '../../core/model/job-kinds.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { DeliveryEvent } from '../../core/ports/webhook-store.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import type { JobReader } from '../jobs/results/job-reader.ts';
 import type { PageResult } from '../jobs/results/page-result.ts';
 
@@ -28,7 +29,7 @@ export function messageOf(event: DeliveryEvent, contents: EventContents, origin:
   return JSON.stringify({
     id,
     type,
-    timestamp: new Date(at).toISOString(),
+    timestamp: isoTime(at),
     data:
       jobId === null
         ? event.data

@@ -7,6 +7,7 @@ import type {
   StoredWebhook,
   WebhookStore,
 } from '../../core/ports/webhook-store.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import { newDeliveryId } from './webhooks.ts';
 
 type ReaderStore = Pick<EventStore, 'listEvents' | 'listEventPages'> &
@@ -98,7 +99,7 @@ async function deliveriesOf(
   const pages = await store.listEventPages(event.jobId, seqs);
   return pages.flatMap(({ seq, fetchedAt, ...page }) => {
     const type = page.errorCode === null ? 'page.done' : 'page.failed';
-    const data = { ...page, fetchedAt: new Date(fetchedAt).toISOString() };
+    const data = { ...page, fetchedAt: isoTime(fetchedAt) };
     return addressed(
       event,
       { id: `${event.id}-${seq}`, type, at: event.at, jobId: event.jobId, data },

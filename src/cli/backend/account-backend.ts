@@ -10,6 +10,7 @@ import type {
   keyView,
   usedBy,
 } from '../../capabilities/views/account-view.ts';
+import { isoTimeOrNull } from '../../lib/iso-time.ts';
 import { urlPart } from '../../lib/url-part.ts';
 import type { Shell } from '../shell/shell.ts';
 import type { ApiClient } from './api-client.ts';
@@ -97,7 +98,7 @@ function createAccountBackend(client: ApiClient, refusesLastAdmin: boolean): Acc
         client.call('POST', '/v1/keys', {
           ...options,
           account,
-          expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+          expiresAt: isoTimeOrNull(expiresAt),
         }),
       rotate: (id, overlapSeconds, account) =>
         client.call('POST', keyPath(id, '/rotate'), { overlapSeconds, account }),

@@ -5,6 +5,7 @@ import { creditsOf } from '../../core/model/credits.ts';
 import type { Job } from '../../core/model/job.ts';
 import type { LedgerEntry } from '../../core/model/task.ts';
 import { describeCount } from '../../lib/human-units.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/iso-time.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import { quoted } from '../output/completion-scripts.ts';
 import { cannotWrite } from '../output/screen.ts';
@@ -145,8 +146,6 @@ export interface ReportFacts {
   readonly version: string;
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-
 export function reportOf({
   job,
   earlier,
@@ -181,8 +180,8 @@ export function reportOf({
     durationMs,
     pagesPerSecond: durationMs === 0 ? 0 : Math.round((counters.pages * 100_000) / durationMs) / 100,
     runs: earlier.runs + 1,
-    startedAt: iso(startedAt),
-    finishedAt: job.finishedAt === null ? null : iso(job.finishedAt),
+    startedAt: isoTime(startedAt),
+    finishedAt: isoTimeOrNull(job.finishedAt),
     version,
   };
 }

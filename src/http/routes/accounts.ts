@@ -15,6 +15,7 @@ import {
 } from '../../capabilities/views/account-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../../capabilities/views/list.ts';
 import type { Credits } from '../../core/ports/credit-store.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
@@ -127,7 +128,7 @@ export function addAccountsRoutes(app: App, { accountAdmin: admin, store }: Shar
       const by = { actor: apiKeyOf(request).id };
       const { id, since, jobs } = await admin.delete(request.params.id, request.query.confirm, by);
       reply.code(202);
-      return success({ id, deletingSince: new Date(since).toISOString(), jobs });
+      return success({ id, deletingSince: isoTime(since), jobs });
     },
   });
 

@@ -24,6 +24,7 @@ import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { OwnerRequest } from '../../core/ports/site-owner-store.ts';
 import { hostOf } from '../../crawl/frontier/canonical.ts';
 import { PRODUCT_TOKEN, siteOwnerContact, userAgentFor } from '../../fetch/user-agent.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import type { App } from '../server/app.ts';
 import { answers, success } from '../server/envelope.ts';
 import { BOT_STYLE, botPage, refuseWithPages, requestPage, sendPage } from '../views/bot-page.ts';
@@ -90,17 +91,15 @@ const listedSchema = z
   .object({ ...commonFields, contact: z.string().nullable(), message: z.string().nullable() })
   .meta({ id: 'ListedOwnerRequest' });
 
-const iso = (at: number) => new Date(at).toISOString();
-
 function commonView({ host, demand, createdAt, expiresAt, proved }: OwnerRequest) {
   return {
     host,
     want: demand.kind,
     secondsBetweenRequests: demand.kind === 'slower' ? demand.secondsBetweenRequests : null,
     state: proved === null ? ('unproved' as const) : ('in-force' as const),
-    createdAt: iso(createdAt),
-    expiresAt: iso(expiresAt),
-    provedAt: proved === null ? null : iso(proved.at),
+    createdAt: isoTime(createdAt),
+    expiresAt: isoTime(expiresAt),
+    provedAt: proved === null ? null : isoTime(proved.at),
     provedBy: proved?.by ?? null,
   };
 }

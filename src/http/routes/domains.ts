@@ -14,6 +14,7 @@ import type { HostView, RobotsEntry } from '../../core/ports/host-store.ts';
 import type { OptOut } from '../../core/ports/site-owner-store.ts';
 import { hostOf } from '../../crawl/frontier/canonical.ts';
 import { BUCKET_MS, BUCKETS, sentLimit, sentPoints } from '../../crawl/politeness/sent-requests.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
@@ -66,8 +67,7 @@ const hostDetailSchema = z
   .meta({ id: 'DomainDetail' });
 const hostParams = z.strictObject({ host: z.string().min(1).max(300) });
 
-const iso = (at: number) => new Date(at).toISOString();
-const isoOrNull = (at: number | null) => (at === null || at <= 0 ? null : iso(at));
+const isoOrNull = (at: number | null) => (at === null || at <= 0 ? null : isoTime(at));
 
 function hostView(host: HostKey, view: HostView | null) {
   const state = view?.state;
@@ -86,12 +86,12 @@ function hostView(host: HostKey, view: HostView | null) {
   };
 }
 
-const optOutView = (optOut: OptOut) => ({ ...optOut, at: iso(optOut.at) });
+const optOutView = (optOut: OptOut) => ({ ...optOut, at: isoTime(optOut.at) });
 const robotsView = ({ origin, status, fetchedAt, expiresAt, reason, body }: RobotsEntry) => ({
   origin,
   status,
-  fetchedAt: iso(fetchedAt),
-  expiresAt: iso(expiresAt),
+  fetchedAt: isoTime(fetchedAt),
+  expiresAt: isoTime(expiresAt),
   reason,
   body,
 });
@@ -268,10 +268,10 @@ export function addDomainRequestRoutes(app: App, { store, policies, now }: Route
       const until = (Math.floor(at / BUCKET_MS) + 1) * BUCKET_MS;
       return success({
         host,
-        from: iso(until - BUCKETS * BUCKET_MS),
-        until: iso(until),
+        from: isoTime(until - BUCKETS * BUCKET_MS),
+        until: isoTime(until),
         bucketMs: BUCKET_MS,
-        points: sentPoints(view?.state.sent, at).map(({ at, requests }) => ({ at: iso(at), requests })),
+        points: sentPoints(view?.state.sent, at).map(({ at, requests }) => ({ at: isoTime(at), requests })),
         limit: sentLimit(policies.policyFor(host)),
       });
     },

@@ -21,6 +21,7 @@ import { levelOfError } from '../../core/observe/logger.ts';
 import { type EventCursor, parseEventCursor, type StoredEvent } from '../../core/ports/event-store.ts';
 import type { FoundKey } from '../../core/ports/key-store.ts';
 import { defined } from '../../lib/defined.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import type { App } from '../server/app.ts';
 import { accountOf, apiKeyOf } from '../server/caller.ts';
 import { answers, success } from '../server/envelope.ts';
@@ -310,5 +311,5 @@ function notificationOf(event: StoredEvent, job: Job | null) {
   const { id, type, at, jobId, data } = event;
   const { title, text, level } = noticeOf(event, { job, results: null, omitted: null }, '');
   const links = jobId === null ? null : { self: jobLinks(jobId).self };
-  return { id, type, level, title, text, at: new Date(at).toISOString(), jobId, data, links };
+  return { id, type, level, title, text, at: isoTime(at), jobId, data, links };
 }

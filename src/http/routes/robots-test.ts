@@ -3,6 +3,7 @@ import { invalidRequest } from '../../capabilities/jobs/request/invalid-request.
 import { hostOf } from '../../crawl/frontier/canonical.ts';
 import { crawlDelayMs, isAllowed, parseRobots, ROBOTS_LIMIT_BYTES } from '../../crawl/robots/robots-rules.ts';
 import { PRODUCT_TOKEN } from '../../fetch/user-agent.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import type { App } from '../server/app.ts';
 import { answers, success } from '../server/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -80,7 +81,7 @@ export function addRobotsTestRoutes(app: App, { store, policies }: RouteDeps): v
           sitemaps: [],
           source: stored === null ? ('none' as const) : ('stored' as const),
           status: stored?.status ?? null,
-          fetchedAt: stored === null ? null : new Date(stored.fetchedAt).toISOString(),
+          fetchedAt: stored === null ? null : isoTime(stored.fetchedAt),
         });
       }
       const rules = parseRobots(robotsTxt ?? stored?.body ?? '');
@@ -96,7 +97,7 @@ export function addRobotsTestRoutes(app: App, { store, policies }: RouteDeps): v
         sitemaps: rules.sitemaps.slice(0, MOST_SITEMAPS),
         source: robotsTxt === null ? ('stored' as const) : ('given' as const),
         status: stored?.status ?? null,
-        fetchedAt: stored === null ? null : new Date(stored.fetchedAt).toISOString(),
+        fetchedAt: stored === null ? null : isoTime(stored.fetchedAt),
       });
     },
   });

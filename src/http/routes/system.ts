@@ -12,6 +12,7 @@ import { ERRORS } from '../../core/errors/registry.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import { LOG_LEVELS } from '../../core/observe/log-sink.ts';
 import { defined } from '../../lib/defined.ts';
+import { isoTime } from '../../lib/iso-time.ts';
 import { type DoctorFinding, type FolderSize, folderSizes } from '../health/system-parts.ts';
 import type { App } from '../server/app.ts';
 import { apiKeyOf } from '../server/caller.ts';
@@ -120,7 +121,6 @@ const MOST_ENTRIES = 20;
 /** Sizes of folders are looked at again after this. */
 const SIZES_MS = 60_000;
 const LINE_NUMBER = /^[1-9]\d{0,14}$/;
-const iso = (at: number) => new Date(at).toISOString();
 
 /** The process and its installation, for the operator. */
 export function addSystemRoutes(app: App, deps: RouteDeps): void {
@@ -162,7 +162,7 @@ export function addSystemRoutes(app: App, deps: RouteDeps): void {
         role: settings.role,
         host: hostname(),
         pid: process.pid,
-        startedAt: iso(startedAt),
+        startedAt: isoTime(startedAt),
         uptimeMs: Math.max(0, Math.round(now() - startedAt)),
         isShared: settings.databaseUrl !== undefined,
         drivers: {
@@ -172,8 +172,8 @@ export function addSystemRoutes(app: App, deps: RouteDeps): void {
         },
         processes: processes.map((each) => ({
           ...each,
-          startedAt: iso(each.startedAt),
-          heardAt: iso(each.heardAt),
+          startedAt: isoTime(each.startedAt),
+          heardAt: isoTime(each.heardAt),
         })),
         readiness: Object.fromEntries(
           Object.entries(ready.parts).map(([name, { status, ms, message }]) => [

@@ -2,9 +2,10 @@ import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Job } from '../../../core/model/job.ts';
 import type { Blobs } from '../../../core/ports/blobs.ts';
 import { pageOptionsFor } from '../../../crawl/frontier/routes.ts';
+import { isoTime } from '../../../lib/iso-time.ts';
 import { readPageResult } from '../../jobs/results/page-result.ts';
 import type { Cell, ColumnType, ExportPage, PageSource, Table } from '../table.ts';
-import { column, h1Of, isoOf, type PageColumn, pageTable, warningsOf } from './page-tables.ts';
+import { column, h1Of, type PageColumn, pageTable, warningsOf } from './page-tables.ts';
 
 /** Pages of unlike kinds have unlike fields; a table cannot have any number of columns. */
 const MOST_COLUMNS = 1_000;
@@ -85,7 +86,7 @@ const recordPage = (page: ExportPage): RecordPage => ({
 /** Named so that a field of the record, such as `url`, is another column. */
 const RECORD_COLUMNS = [
   column<RecordPage>('page_url', 'string', ({ page }) => page.url),
-  column<RecordPage>('page_fetched_at', 'timestamp', ({ page }) => isoOf(page.fetchedAt)),
+  column<RecordPage>('page_fetched_at', 'timestamp', ({ page }) => isoTime(page.fetchedAt)),
   column<RecordPage>('page_type', 'string', ({ record }) => record.extractedType),
 ];
 
@@ -103,7 +104,7 @@ export async function recordsTable(pages: PageSource): Promise<Table> {
         const { extracted, extractedType = null } = record;
         const about = {
           page_url: page.url,
-          page_fetched_at: isoOf(page.fetchedAt),
+          page_fetched_at: isoTime(page.fetchedAt),
           page_type: extractedType,
         };
         yield [JSON.stringify({ ...about, ...extracted })];
@@ -117,7 +118,7 @@ const RESULT_COLUMNS = [
   column<RecordPage>('finalUrl', 'string', ({ page }) => page.finalUrl),
   column<RecordPage>('statusCode', 'integer', ({ page }) => page.statusCode),
   column<RecordPage>('contentType', 'string', ({ page }) => page.contentType),
-  column<RecordPage>('fetchedAt', 'timestamp', ({ page }) => isoOf(page.fetchedAt)),
+  column<RecordPage>('fetchedAt', 'timestamp', ({ page }) => isoTime(page.fetchedAt)),
   column<RecordPage>('depth', 'integer', ({ page }) => page.depth),
   column<RecordPage>('bytes', 'integer', ({ page }) => page.bytes),
   column<RecordPage>('contentHash', 'string', ({ page }) => page.contentHash),

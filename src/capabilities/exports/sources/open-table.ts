@@ -8,12 +8,13 @@ import type { Blobs } from '../../../core/ports/blobs.ts';
 import type { JobStore } from '../../../core/ports/job-store.ts';
 import { diffRulesSchema } from '../../../extract/diff/diff-rules.ts';
 import { createSorter } from '../../../lib/external-sorter.ts';
+import { isoTime } from '../../../lib/iso-time.ts';
 import { type ComparisonDeps, createComparisons } from '../../compare/comparisons.ts';
 import { DIFF_COLUMNS, diffRow } from '../../compare/site-change.ts';
 import { rawTextOf } from '../../jobs/results/page-result.ts';
 import type { ColumnType, ExportPage, PageSource, Row, Table } from '../table.ts';
 import { recordsTable, resultsTable } from './extracted.ts';
-import { column, fullTable, isoOf, pageTable, seoTable } from './page-tables.ts';
+import { column, fullTable, pageTable, seoTable } from './page-tables.ts';
 
 /** What the rows of an export are made from. */
 export interface TableParts {
@@ -58,7 +59,7 @@ const RAW_COLUMNS = [
   column<RawPage>('url', 'string', ({ page }) => page.url),
   column<RawPage>('final_url', 'string', ({ page }) => page.finalUrl),
   column<RawPage>('http_status', 'integer', ({ page }) => page.statusCode),
-  column<RawPage>('fetched_at', 'timestamp', ({ page }) => isoOf(page.fetchedAt)),
+  column<RawPage>('fetched_at', 'timestamp', ({ page }) => isoTime(page.fetchedAt)),
   column<RawPage>('content_type', 'string', ({ page }) => page.contentType),
   column<RawPage>('charset', 'string', ({ page }) => page.charset),
   column<RawPage>('depth', 'integer', ({ page }) => page.depth),

@@ -1,5 +1,6 @@
 import type { Page, PageMetadata, PageRecord, StructuredItem } from '../../../core/model/page.ts';
 import { offerOfPage } from '../../../extract/types/product/offer-of-page.ts';
+import { isoTime } from '../../../lib/iso-time.ts';
 import type { Cell, Column, ColumnType, ExportPage, PageSource, Row, Table } from '../table.ts';
 
 /** What of the page is in none of its results, in sentences; null when everything is. */
@@ -48,8 +49,6 @@ export function pageTable<T>(
   };
 }
 
-export const isoOf = (at: number): string => new Date(at).toISOString();
-
 /** A text, or null where it is empty or no text. */
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value : null;
@@ -79,7 +78,7 @@ const FULL_COLUMNS = [
   column<FullPage>('url', 'string', ({ page }) => page.url),
   column<FullPage>('final_url', 'string', ({ page }) => page.finalUrl),
   column<FullPage>('http_status', 'integer', ({ page }) => page.statusCode),
-  column<FullPage>('fetched_at', 'timestamp', ({ page }) => isoOf(page.fetchedAt)),
+  column<FullPage>('fetched_at', 'timestamp', ({ page }) => isoTime(page.fetchedAt)),
   column<FullPage>('title', 'string', ({ page }) => page.title),
   column<FullPage>('h1', 'string', h1Of),
   column<FullPage>('price', 'number', ({ product }) => product.price),
@@ -132,7 +131,7 @@ const headingsOf = (headings: readonly { readonly level: number }[] | undefined,
  */
 const SEO_COLUMNS = [
   column<ExportPage>('url', 'string', ({ page }) => page.url),
-  column<ExportPage>('fetched_at', 'timestamp', ({ page }) => isoOf(page.fetchedAt)),
+  column<ExportPage>('fetched_at', 'timestamp', ({ page }) => isoTime(page.fetchedAt)),
   column<ExportPage>('title', 'string', ({ page }) => page.title),
   column<ExportPage>('meta_description', 'string', ({ record }) => record.metadata?.description),
   column<ExportPage>('h1', 'string', h1Of),

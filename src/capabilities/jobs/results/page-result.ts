@@ -29,6 +29,7 @@ import type { PagePart } from '../../../core/model/retention.ts';
 import type { Blobs } from '../../../core/ports/blobs.ts';
 import { decodeAs } from '../../../extract/charset/charset.ts';
 import { defined } from '../../../lib/defined.ts';
+import { isoTime } from '../../../lib/iso-time.ts';
 import { type Artifact, artifactPath } from './artifacts.ts';
 
 /** A stored page as clients see it. Formats that were not asked for are left out; ones a page cannot have are null. */
@@ -161,8 +162,6 @@ export async function rawHtmlOf(page: Page, blobs: Blobs): Promise<string | null
   return readRawHtml(page, readRecord(page.record).rendered, blobs);
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-
 /** What every page has, whatever was asked for. */
 export function rowFields(page: NewPage) {
   return {
@@ -170,7 +169,7 @@ export function rowFields(page: NewPage) {
     finalUrl: page.finalUrl,
     statusCode: page.statusCode,
     contentType: page.contentType,
-    fetchedAt: iso(page.fetchedAt),
+    fetchedAt: isoTime(page.fetchedAt),
     depth: page.depth,
     bytes: page.bytes,
     contentHash: page.contentHash,

@@ -19,6 +19,7 @@ import { BREAKER, probeAt } from '../../../crawl/politeness/breaker.ts';
 import { isAllowed, parseRobots } from '../../../crawl/robots/robots-rules.ts';
 import { PRODUCT_TOKEN } from '../../../fetch/user-agent.ts';
 import { describeBytes } from '../../../lib/human-units.ts';
+import { isoTime } from '../../../lib/iso-time.ts';
 import { holdSentence } from '../waits/waiting.ts';
 import { failureCode, ruleSentence, stopSentence } from './outcome-words.ts';
 import { readRecord } from './page-result.ts';
@@ -219,7 +220,7 @@ export function attemptSentences({ url, attempts }: Pick<LedgerEntry, 'url' | 'a
 /** Empty for an attempt of an earlier version, which recorded no wait. */
 function claimWords({ at, ms, waitedMs }: Attempt): string {
   if (waitedMs === undefined) return '';
-  const claimedAt = iso(Date.parse(at) - ms - waitedMs);
+  const claimedAt = isoTime(Date.parse(at) - ms - waitedMs);
   return ` (claimed at ${claimedAt}, then ${seconds(waitedMs)} for robots.txt, the gate of the host and a free place)`;
 }
 
@@ -264,9 +265,9 @@ function stateSentences({ entry, job, readyAt, now }: WhyFacts): string[] {
       return ['A worker has claimed it and works on it, or waits for the host to admit its request.'];
     case 'waiting':
       if (readyAt !== null && readyAt <= now) {
-        return [`It has been due since ${iso(readyAt)}, and waits for its turn at its host.${because}`];
+        return [`It has been due since ${isoTime(readyAt)}, and waits for its turn at its host.${because}`];
       }
-      return [`It waits until ${readyAt === null ? 'later' : iso(readyAt)}.${because}`];
+      return [`It waits until ${readyAt === null ? 'later' : isoTime(readyAt)}.${because}`];
     case 'ready':
       return ['It waits for its turn at its host.'];
   }
@@ -295,8 +296,8 @@ function breakerSentence(breaker: BreakerState, host: string, now: number): stri
   const next =
     phase === 'half-open' || probeAt(breaker) <= now
       ? 'One request tries the host now, and all others wait for its answer.'
-      : `The host is tried again, with one request, at ${iso(probeAt(breaker))}.`;
-  return `The circuit breaker of ${host} is open since ${iso(openedAt)}, because ${why} (a 5xx, or no answer). ${next} [breaker.open]`;
+      : `The host is tried again, with one request, at ${isoTime(probeAt(breaker))}.`;
+  return `The circuit breaker of ${host} is open since ${isoTime(openedAt)}, because ${why} (a 5xx, or no answer). ${next} [breaker.open]`;
 }
 
 function pageSentences(page: Page, record: PageRecord | null): string[] {
@@ -328,7 +329,6 @@ const stoppedSentences = ({ job }: WhyFacts): string[] => {
   return stopped === null ? [] : [`${stopped} [${job.stopReason}]`];
 };
 
-const iso = (at: number): string => new Date(at).toISOString();
 const seconds = (ms: number): string =>
   ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 const times = (count: number, noun: string): string =>

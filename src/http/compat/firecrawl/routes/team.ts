@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { creditsOf, dayOf, MOST_CREDITS, monthOf, startOfMonth } from '../../../../core/model/credits.ts';
 import type { UsageSum } from '../../../../core/ports/credit-store.ts';
+import { isoTime, isoTimeOrNull } from '../../../../lib/iso-time.ts';
 import type { App } from '../../../server/app.ts';
 import { apiKeyOf } from '../../../server/caller.ts';
 import type { FirecrawlDeps } from '../firecrawl-deps.ts';
@@ -10,8 +11,6 @@ const UNLIMITED = MOST_CREDITS;
 const MONTHS_SHOWN = 12;
 const DAY_MS = 86_400_000;
 const MOST_ROWS = 1_000;
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 /** What an account has used, has left and has under way. */
 export function addTeamRoutes(app: App, { store, settings, now, jobs, isV1 }: FirecrawlDeps): void {
@@ -26,7 +25,7 @@ export function addTeamRoutes(app: App, { store, settings, now, jobs, isV1 }: Fi
 
   function period() {
     const month = monthOf(now());
-    return { start: iso(startOfMonth(month)), end: iso(startOfMonth(month + 1)) };
+    return { start: isoTime(startOfMonth(month)), end: isoTime(startOfMonth(month + 1)) };
   }
 
   route('/team/credit-usage', async (request) => {
@@ -89,8 +88,8 @@ export function addTeamRoutes(app: App, { store, settings, now, jobs, isV1 }: Fi
         });
         const sums: readonly Amounts[] = isByKey ? items : items.length === 0 ? [] : [total(items)];
         return sums.map((sum) => ({
-          startDate: iso(from),
-          endDate: iso(to),
+          startDate: isoTime(from),
+          endDate: isoTime(to),
           ...(isByKey ? { apiKey: sum.value } : {}),
           ...amount(sum),
         }));
@@ -129,7 +128,7 @@ export function addTeamRoutes(app: App, { store, settings, now, jobs, isV1 }: Fi
       activeJobsInQueue: use.claimedPages,
       waitingJobsInQueue: Math.max(0, use.openUrls - use.claimedPages),
       maxConcurrency: most,
-      mostRecentSuccess: last === null ? null : iso(last),
+      mostRecentSuccess: isoTimeOrNull(last),
     };
   });
 }

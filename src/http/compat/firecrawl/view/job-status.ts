@@ -8,6 +8,7 @@ import { creditsOf } from '../../../../core/model/credits.ts';
 import { type AccountId, DEFAULT_ACCOUNT } from '../../../../core/model/ids.ts';
 import type { Job, JobStatus } from '../../../../core/model/job.ts';
 import { defined } from '../../../../lib/defined.ts';
+import { isoTime } from '../../../../lib/iso-time.ts';
 import type { Webhook } from '../request/crawl-options.ts';
 import { changeTrackingOf, type TrackingParts } from './change-tracking.ts';
 import { type Document, documentOf, storedViewOf } from './document.ts';
@@ -104,19 +105,17 @@ export function progressOf(job: Job) {
     total: pages + failed + (status === 'scraping' ? open : 0),
     creditsUsed: creditsOf(job.microcredits),
     expiresAt: expiryOf(job),
-    createdAt: iso(createdAt),
+    createdAt: isoTime(createdAt),
     ...(finishedAt === null
       ? {}
-      : { completedAt: iso(finishedAt), duration: (finishedAt - createdAt) / 1_000 }),
+      : { completedAt: isoTime(finishedAt), duration: (finishedAt - createdAt) / 1_000 }),
     ...(job.stopReason === null ? {} : { warning: `The job ended early: ${job.stopReason}.` }),
   };
 }
 
 function expiryOf({ createdAt, finishedAt, options }: Job): string {
-  return iso((finishedAt ?? createdAt) + (options.retention?.jobsMs ?? ENDLESS_MS));
+  return isoTime((finishedAt ?? createdAt) + (options.retention?.jobsMs ?? ENDLESS_MS));
 }
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 const SHAPE = 'firecrawl';
 
