@@ -17,7 +17,7 @@ import { readSqlFiles } from './sources.ts';
 /** The schema of a database as it is written in its .sql files, without comments. */
 const readSchema = (store: string): string =>
   readSqlFiles()
-    .filter(({ path }) => path.startsWith(`drivers/${store}/schema/`))
+    .filter(({ path }) => [store, 'store-sql'].some((own) => path.startsWith(`drivers/${own}/schema/`)))
     .map(({ text }) => text.replaceAll(/--.*$/gm, ''))
     .join('\n');
 

@@ -1,4 +1,4 @@
-import { fromFiles, type SqlStep } from '../../store-rows/sql-files.ts';
+import { fromFiles, SHARED_TABLES, type SqlStep } from '../../store-rows/sql-files.ts';
 
 export interface Migration extends SqlStep {
   /**
@@ -22,24 +22,13 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   {
     minReader: 1,
     ...fromFiles(import.meta.url, [
-      'tables/accounts.sql',
-      'tables/jobs.sql',
+      ...SHARED_TABLES,
       'tables/frontier.sql',
       'tables/pages.sql',
-      'tables/sites.sql',
-      'tables/sessions.sql',
-      'tables/answers.sql',
       'tables/audit.sql',
       'tables/events.sql',
-      'tables/credits.sql',
-      'tables/schedules.sql',
-      'tables/monitors.sql',
-      'tables/webhooks.sql',
-      'tables/exports.sql',
-      'tables/snapshots.sql',
-      'tables/lake.sql',
       'tables/search.sql',
-      'tables/work.sql',
+      'tables/fleet.sql',
       'functions/incarnation.sql',
       'functions/events.sql',
       'functions/readers.sql',

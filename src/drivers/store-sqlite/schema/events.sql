@@ -41,14 +41,3 @@ CREATE TABLE readers (
 INSERT INTO readers (name, option) VALUES
   ('snapshots', 'snapshots'), ('search', 'search'), ('lake', 'lake'), ('exports', 'exports'),
   ('monitors', 'monitorId');
-
--- A job with the option of a reader that is made, or goes on, ends the rest of the reader.
-CREATE TRIGGER wake_readers_of_new AFTER INSERT ON jobs BEGIN
-  UPDATE readers SET era = (SELECT era FROM event_log), tx = 0, seq = (SELECT last_seq FROM event_log)
-  WHERE era IS NULL AND json_type(NEW.options, '$.' || option) IS NOT NULL;
-END;
-CREATE TRIGGER wake_readers_of_resumed AFTER UPDATE OF finished_at ON jobs
-WHEN OLD.finished_at IS NOT NULL AND NEW.finished_at IS NULL BEGIN
-  UPDATE readers SET era = (SELECT era FROM event_log), tx = 0, seq = (SELECT last_seq FROM event_log)
-  WHERE era IS NULL AND json_type(NEW.options, '$.' || option) IS NOT NULL;
-END;

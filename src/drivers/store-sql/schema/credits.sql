@@ -68,4 +68,4 @@ CREATE TABLE usage_sums (
   tokens bigint NOT NULL,
   microcredits bigint NOT NULL,
   PRIMARY KEY (account_id, grouped_by, day, value)
-);
+) /* WITHOUT ROWID in SQLite */;

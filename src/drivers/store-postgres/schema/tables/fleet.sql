@@ -1,15 +1,5 @@
 -- What only a store that many processes share needs.
 
--- The owners of work that only one process should do at a time.
-CREATE TABLE work_leases (
-  name text PRIMARY KEY,
-  owner text NOT NULL,
-  until bigint NOT NULL
-);
-
--- The row that the health check writes.
-CREATE TABLE probe (id integer PRIMARY KEY, at bigint NOT NULL);
-
 -- The answers to recent commits, for processes that lost the connection before the answer came.
 CREATE TABLE commits (
   id uuid PRIMARY KEY,
