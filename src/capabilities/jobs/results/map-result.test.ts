@@ -18,6 +18,23 @@ it('finds URLs by words of their address and title, titles first', () => {
   expect(found(null)).toHaveLength(4);
 });
 
+it('finds a number in the path, query and title of a URL, and not in its IP address, port or scheme', () => {
+  const links = [
+    { url: 'http://127.0.0.1:8012/product/3', title: null },
+    { url: 'http://127.0.0.1:8012/product/12', title: null },
+    { url: 'http://127.0.0.1:8012/product?n=12', title: null },
+    { url: 'http://[::12]/product', title: null },
+    { url: 'http://shop12.example/product', title: null },
+  ];
+  const found = (search: string) => searchLinks(links, search).map(({ url }) => url);
+  expect(found('product 12')).toEqual([
+    'http://127.0.0.1:8012/product/12',
+    'http://127.0.0.1:8012/product?n=12',
+    'http://shop12.example/product',
+  ]);
+  expect(found('http')).toEqual([]);
+});
+
 it('takes titles from the page itself and from the texts of its links', () => {
   const link = (url: string, text: string) => ({ url, text, rel: '', from: 'a' });
   const options = { scope: CLOSED_SCOPE } as Parameters<typeof titlesOf>[1]['options'];

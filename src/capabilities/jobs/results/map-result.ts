@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import type { JobId } from '../../../core/model/ids.ts';
 import type { Job } from '../../../core/model/job.ts';
 import type { PageLink } from '../../../core/model/page.ts';
@@ -72,7 +73,10 @@ export function titlesOf(
   return titles;
 }
 
-/** The URLs with all words of the search in address or title, those with words in the title first. */
+/**
+ * The URLs with all words of the search in host name, path, query or title, those with words in the title first. The digits
+ * of an IP address and of a port are the same for every page of a site, and say nothing about it.
+ */
 export function searchLinks(links: readonly MapLink[], search: string | null): readonly MapLink[] {
   const words = (search ?? '')
     .toLowerCase()
@@ -82,12 +86,21 @@ export function searchLinks(links: readonly MapLink[], search: string | null): r
   return links
     .flatMap((link) => {
       const title = (link.title ?? '').toLowerCase();
-      const url = readable(link.url).toLowerCase();
-      if (!words.every((word) => url.includes(word) || title.includes(word))) return [];
+      const address = searchedPart(link.url).toLowerCase();
+      if (!words.every((word) => address.includes(word) || title.includes(word))) return [];
       return [{ link, score: words.filter((word) => title.includes(word)).length }];
     })
     .sort((one, other) => other.score - one.score)
     .map(({ link }) => link);
+}
+
+/** An address without its scheme and port, and without its host where that is an IP address. */
+function searchedPart(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return readable(url);
+  const { hostname, pathname, search, hash } = parsed;
+  const isAddress = hostname.startsWith('[') || isIPv4(hostname);
+  return `${isAddress ? '' : hostname}${readable(pathname + search + hash)}`;
 }
 
 function readable(url: string): string {
