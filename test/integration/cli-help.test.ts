@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandTree } from '../../src/cli/output/completion-scripts.ts';
@@ -30,6 +30,21 @@ it('the help of the program has every command below a heading that says what it 
   const { stdout: help } = await runCommand(['--help']);
   const [, rest = ''] = help.split('\nCommands:\n');
   expect(rest.split('\n\n', 1)[0]?.trim().split('\n')).toEqual([expect.stringMatching(/^help /)]);
+});
+
+it('the documentation lists the commands that work with a server', () => {
+  const takesServer = ({ options }: Command) => options.some(({ long }) => long === '--api');
+  const remote = program.commands.flatMap((command) =>
+    takesServer(command) || actions(command).every(takesServer)
+      ? [command.name()]
+      : actions(command)
+          .filter(takesServer)
+          .map((each) => wordsOf(each).slice(1).join(' ')),
+  );
+  const page = readFileSync('docs/command-line.md', 'utf8');
+  const [, listed = ''] =
+    /\n((?:`[a-z ]+`(?:, |,\n| and |\nand ))*`[a-z ]+` )work on a running server/.exec(page) ?? [];
+  expect([...listed.matchAll(/`([a-z ]+)`/g)].map(([, name]) => name)).toEqual(remote);
 });
 
 it.each([

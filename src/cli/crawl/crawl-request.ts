@@ -276,29 +276,49 @@ function paceOf({ rate, concurrency }: CrawlFlags, wanted: JobOptions): Pace {
   return concurrency === undefined ? {} : { concurrency: wanted.concurrency };
 }
 
+/** The limits that may change when a crawl goes on, by budget: their flags, and their values in a request. */
+const LIMITS: {
+  readonly [Name in keyof Budgets]-?: {
+    readonly flag: keyof CrawlFlags;
+    readonly of: (request: CrawlRequest) => number | null;
+  };
+} = {
+  maxPages: { flag: 'maxPages', of: ({ maxPages }) => maxPages },
+  maxBytes: { flag: 'maxBytes', of: ({ maxBytes }) => maxBytes },
+  maxDurationMs: { flag: 'maxDuration', of: ({ maxDurationMs }) => maxDurationMs },
+  maxBrowserMs: { flag: 'maxBrowserTime', of: ({ maxBrowserMs }) => maxBrowserMs },
+  maxProxyBytes: { flag: 'maxProxyBytes', of: ({ maxProxyBytes }) => maxProxyBytes },
+  maxMicrocredits: {
+    flag: 'maxCredits',
+    of: ({ maxCredits }) => (maxCredits === null ? null : microcreditsOf(maxCredits)),
+  },
+};
+
 function raisedBudgets(flags: CrawlFlags, request: CrawlRequest, budgets: Budgets): Budgets {
+  const raised = (name: keyof Budgets) => {
+    const { flag, of } = LIMITS[name];
+    return flags[flag] === undefined ? (budgets[name] ?? null) : of(request);
+  };
   return {
-    maxPages: flags.maxPages === undefined ? budgets.maxPages : request.maxPages,
-    maxBytes: flags.maxBytes === undefined ? budgets.maxBytes : request.maxBytes,
-    maxDurationMs: flags.maxDuration === undefined ? budgets.maxDurationMs : request.maxDurationMs,
-    maxBrowserMs: flags.maxBrowserTime === undefined ? (budgets.maxBrowserMs ?? null) : request.maxBrowserMs,
-    maxProxyBytes:
-      flags.maxProxyBytes === undefined ? (budgets.maxProxyBytes ?? null) : request.maxProxyBytes,
-    maxMicrocredits:
-      flags.maxCredits === undefined
-        ? (budgets.maxMicrocredits ?? null)
-        : request.maxCredits === null
-          ? null
-          : microcreditsOf(request.maxCredits),
+    maxPages: raised('maxPages'),
+    maxBytes: raised('maxBytes'),
+    maxDurationMs: raised('maxDurationMs'),
+    maxBrowserMs: raised('maxBrowserMs'),
+    maxProxyBytes: raised('maxProxyBytes'),
+    maxMicrocredits: raised('maxMicrocredits'),
   };
 }
 
 const dashed = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
+/** What another value is taken for, as docs/command-line.md has it as well. */
+const CHANGEABLE = `Only limits (${Object.values(LIMITS)
+  .map(({ flag }) => `--${dashed(flag)}`)
+  .join(', ')}) and, without a server, ${Object.keys(PACE).join(' and ')}`;
+
 const differs = (what: string, stored: string) =>
   new ScrapifieError(
     'INVALID_USAGE',
     `The crawl in this folder was begun with another value for ${what}: ${stored}. ` +
-      'Only limits (--max-pages, --max-bytes, --max-duration, --max-browser-time, --max-proxy-bytes) and, without a ' +
-      'server, --rate and --concurrency can change on --resume; for the rest take another --out.',
+      `${CHANGEABLE} can change on --resume; for the rest take another --out.`,
   );
