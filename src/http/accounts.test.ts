@@ -217,6 +217,13 @@ describe('what an account may use', () => {
       message: expect.stringContaining('the account, which is 5'),
       details: { open: 4, added: 2, limit: 5 },
     });
+    const tooMany = await batch(secret, 6);
+    expect(tooMany.statusCode).toBe(422);
+    expect(tooMany.json().error).toMatchObject({
+      code: 'VALIDATION_FAILED',
+      retryable: false,
+      details: [{ field: 'urls', message: expect.stringContaining('the account, which is 5') }],
+    });
     expect((await batch(secret, 1)).statusCode).toBe(202);
     expect((await batch(platform.secret, 20)).statusCode).toBe(202);
     await change('few-urls', { limits: { openUrls: null } });

@@ -359,10 +359,10 @@ describe('runs', () => {
     await nextTick();
     await turn();
     expect(await history(id)).toMatchObject([
-      { status: 'refused', reason: expect.stringMatching(/^QUEUE_FULL: /), jobId: null },
+      { status: 'refused', reason: expect.stringMatching(/^VALIDATION_FAILED: /), jobId: null },
     ]);
     const refused = await call('POST', `/v1/schedules/${id}/run`);
-    expect([refused.statusCode, refused.at('error.code')]).toEqual([429, 'QUEUE_FULL']);
+    expect([refused.statusCode, refused.at('error.code')]).toEqual([422, 'VALIDATION_FAILED']);
     await call('PATCH', `/v1/schedules/${id}`, { job: JOB });
     await nextTick();
     const [run] = await history(id);

@@ -22,6 +22,20 @@ describe('the queue depth limit', () => {
     await expect(limit.admit(1)).rejects.toMatchObject({ code: 'QUEUE_FULL', retryAfterMs: 5_000 });
   });
 
+  it('refuses for good what exceeds it by itself, and names the limit', async () => {
+    const { world, limit } = open(0, 10);
+    const error = await limit.admit(11).catch((thrown: unknown) => thrown);
+    const message = expect.stringMatching(/^A request with 11 URLs exceeds the limit of 10, even while none/);
+    expect(error).toMatchObject({
+      code: 'VALIDATION_FAILED',
+      message,
+      details: [{ field: 'urls', message }],
+    });
+    expect(error).not.toHaveProperty('retryAfterMs', expect.anything());
+    expect(world.counts).toBe(0);
+    await limit.admit(10);
+  });
+
   it('asks the store at most once a second, and counts what it admitted in between', async () => {
     const { world, limit } = open(0, 10);
     for (let added = 0; added < 10; added++) await limit.admit(1);

@@ -9,7 +9,7 @@ import { BoundedMap } from '../../../lib/bounded-map.ts';
 export interface AccountIntake {
   /**
    * Throws QUEUE_FULL when the account, or all together, would have more open URLs than they may, and STORAGE_LIMIT when
-   * the account stores as much as it may; else counts the URLs in.
+   * the account stores as much as it may; else counts the URLs in. VALIDATION_FAILED for more URLs than there may ever be.
    */
   admit(account: AccountId, added: number): Promise<void>;
   close(): void;
@@ -91,7 +91,10 @@ export function createAccountIntake({ store, bus, maxQueuedUrls, now }: AccountI
 }
 
 interface IntakeLimit {
-  /** Throws QUEUE_FULL when `added` more URLs would be too many; else counts them in. */
+  /**
+   * Throws QUEUE_FULL when `added` more URLs would be too many, and VALIDATION_FAILED when they are too many by themselves;
+   * else counts them in.
+   */
   admit(added: number): Promise<void>;
 }
 
@@ -125,20 +128,28 @@ export function createIntakeLimit(options: IntakeLimitOptions): IntakeLimit {
 
   return {
     async admit(added) {
+      // Waiting makes no room for these.
+      if (added > options.maxQueuedUrls) throw tooManyAtOnce(added, options);
       if (options.now() - countedAt >= freshMs) {
         counting ??= recount();
         await counting;
       }
       if (open + added > options.maxQueuedUrls) {
-        const { maxQueuedUrls: most, owner } = options;
-        const limitOf = owner === undefined ? most : `${owner}, which is ${most}`;
         throw new ScrapifieError(
           'QUEUE_FULL',
-          `${open} URLs are waiting, ${added} more would exceed the limit of ${limitOf}.`,
+          `${open} URLs are waiting, ${added} more would exceed the limit of ${limitOf(options)}.`,
           { retryAfterMs: 5_000, details: { open, added, limit: options.maxQueuedUrls } },
         );
       }
       open += added;
     },
   };
+}
+
+const limitOf = ({ maxQueuedUrls: most, owner }: IntakeLimitOptions): string =>
+  owner === undefined ? String(most) : `${owner}, which is ${most}`;
+
+function tooManyAtOnce(added: number, options: IntakeLimitOptions): ScrapifieError {
+  const message = `A request with ${added} URLs exceeds the limit of ${limitOf(options)}, even while none is waiting; send fewer at once.`;
+  return new ScrapifieError('VALIDATION_FAILED', message, { details: [{ field: 'urls', message }] });
 }
