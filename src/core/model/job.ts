@@ -33,6 +33,9 @@ export type Format =
   | 'pdf'
   | 'xhr';
 
+/** The time limit of an attempt whose request sets none. */
+export const DEFAULT_ATTEMPT_MS = 30_000;
+
 /** How each page is fetched and which formats are kept. Defaults are filled in where the request is parsed. */
 export interface PageOptions extends PlainPageOptions {
   readonly engine: 'auto' | EngineName;

@@ -227,6 +227,10 @@ const OTHER_REASONS = {
     words: 'It waits: the host answered through the proxy of the request that it wants a pause.',
     code: 'HOST_RATE_LIMITED',
   },
+  'own-time-limit.paused': {
+    words: 'It waits: too many URLs of the job got no answer within the time limit that the request sets.',
+    code: 'CIRCUIT_OPEN',
+  },
   interruptions: { parameter: 'count', words: 'Processes died {what} times while they worked on it.' },
   'task.time-limit': {
     parameter: 'count',

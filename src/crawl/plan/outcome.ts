@@ -102,6 +102,11 @@ export function isHostFault({ errorCode, statusCode }: AttemptEnd): boolean {
   return retry === 'later' && exitCode !== EXIT.environment && !isOwnFault(errorCode);
 }
 
+const TIME_LIMITS: ReadonlySet<ErrorCode> = new Set(['HEADERS_TIMEOUT', 'BODY_TIMEOUT', 'TASK_TIMEOUT']);
+
+/** Whether the attempt ended because its time was over: how much that says about the host depends on who set the limit. */
+export const isTimeLimit = (code: ErrorCode | null): boolean => code !== null && TIME_LIMITS.has(code);
+
 /**
  * How an attempt that ended with this error is treated when it is none of the task's attempts: `now` when it was
  * cancelled here, `later` when this installation has to recover first. Null: it counts as an attempt.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pluginPart } from '../../../core/config/plugin-part.ts';
 import { ENGINE_NAMES } from '../../../core/model/attempt.ts';
-import type { Format } from '../../../core/model/job.ts';
+import { DEFAULT_ATTEMPT_MS, type Format } from '../../../core/model/job.ts';
 import { type JobKind, kindsWith } from '../../../core/model/job-kinds.ts';
 import type { PageOption } from '../../../core/model/page-option.ts';
 import { PLAIN_PAGE_OPTIONS, PLAIN_RENDER_OPTIONS } from '../../../core/model/plain-options.ts';
@@ -228,7 +228,7 @@ export const PAGE_OPTIONS = {
       .int()
       .min(1_000)
       .max(300_000)
-      .default(30_000)
+      .default(DEFAULT_ATTEMPT_MS)
       .describe(
         'Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.',
       ),

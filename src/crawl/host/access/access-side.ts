@@ -3,9 +3,9 @@ import type { HostPolicy } from '../../../core/model/policy.ts';
 import type { HostMemory, HostState } from '../../../core/ports/host-store.ts';
 import { CLOSED_BREAKER, onCall } from '../../politeness/breaker.ts';
 import { type GateDecision, type GateInput, gate } from '../../politeness/gate.ts';
-import { noteAbandoned } from '../../politeness/host-state.ts';
+import { newHostState, noteAbandoned, noteFailure, noteSuccess } from '../../politeness/host-state.ts';
 import type { RunningJob } from '../process/running-job.ts';
-import { keepOwnState, ownStateOf, pauseUntil } from './host-access.ts';
+import { hasOwnProxy, keepOwnState, ownStateOf, pauseUntil } from './host-access.ts';
 
 /**
  * What requests of a job meet at a host, and what their answers change. Jobs share one side; a job with a proxy of its
@@ -164,5 +164,50 @@ export class OwnProxySide implements AccessSide {
 
   #keep(state: HostState): void {
     keepOwnState(this.#running, this.#proxies.key, state);
+  }
+}
+
+/**
+ * What failures by a caller's own time limit mean for jobs that share their side. A caller who allows less time than the
+ * default gets no answer where others are answered: such failures count for the job alone, in a breaker of its own.
+ */
+export class OwnTimeLimits {
+  readonly #key: HostKey;
+  readonly #now: () => number;
+
+  constructor(key: HostKey, now: () => number) {
+    this.#key = key;
+    this.#now = now;
+  }
+
+  pausedUntil(running: RunningJob, inFlight: number): number {
+    const own = this.#stateOf(running);
+    if (own === undefined) return 0;
+    const now = this.#now();
+    const until = pauseUntil(own, { ratePerSecond: null, inFlight, now });
+    return until > now ? until : 0;
+  }
+
+  noteAdmitted(running: RunningJob): void {
+    const own = this.#stateOf(running);
+    if (own !== undefined) keepOwnState(running, this.#key, { ...own, breaker: onCall(own.breaker) });
+  }
+
+  noteAbandoned(running: RunningJob): void {
+    const own = this.#stateOf(running);
+    if (own !== undefined) keepOwnState(running, this.#key, noteAbandoned(own));
+  }
+
+  noteEnd(running: RunningJob, { href }: URL, end: 'answered' | 'own-limit' | 'unclear'): void {
+    const own = this.#stateOf(running);
+    const now = this.#now();
+    if (end === 'unclear') this.noteAbandoned(running);
+    else if (end === 'own-limit') {
+      keepOwnState(running, this.#key, noteFailure(own ?? newHostState(now), href, now));
+    } else if (own !== undefined) keepOwnState(running, this.#key, noteSuccess(own, href, now));
+  }
+
+  #stateOf(running: RunningJob): HostState | undefined {
+    return hasOwnProxy(running) ? undefined : running.ownAnswers.get(this.#key);
   }
 }

@@ -12,8 +12,15 @@ import type { Robots, RobotsCache } from '../../robots/robots-cache.ts';
 import type { FetchResources } from '../process/fetch-resources.ts';
 import type { RunningJob } from '../process/running-job.ts';
 import type { AttemptResult } from '../process/task-end.ts';
-import { type AccessSide, type OwnProxies, OwnProxySide, SharedSide } from './access-side.ts';
-import { type AccessDecision, afterAnswer, aloneOf, type HostAccess, hasOwnProxy } from './host-access.ts';
+import { type AccessSide, type OwnProxies, OwnProxySide, OwnTimeLimits, SharedSide } from './access-side.ts';
+import {
+  type AccessDecision,
+  afterAnswer,
+  aloneOf,
+  type HostAccess,
+  hasOwnProxy,
+  ownPauseReason,
+} from './host-access.ts';
 
 export interface HostAccessParts {
   readonly robots: RobotsCache;
@@ -50,6 +57,7 @@ class GatedHostAccess implements HostAccess {
   readonly #counter: SentCounter;
   readonly #shared: SharedSide;
   readonly #ownProxies: OwnProxies;
+  readonly #ownTimeLimits: OwnTimeLimits;
   readonly #ownSides = new WeakMap<RunningJob, AccessSide>();
   state: HostState;
   #heldFor: HostHold | null = null;
@@ -63,6 +71,7 @@ class GatedHostAccess implements HostAccess {
     this.state = stateAtAcquisition(lease.state, lease.isTakenOver, parts.now());
     this.#counter = createSentCounter(lease.state.sent);
     this.#shared = new SharedSide(this, (before, after) => this.#reportBreaker(before, after));
+    this.#ownTimeLimits = new OwnTimeLimits(lease.key, parts.now);
     this.#ownProxies = { host: this, key: lease.key, shared: this.#shared, inFlight: 0, now: parts.now };
   }
 
@@ -99,15 +108,18 @@ class GatedHostAccess implements HostAccess {
   }
 
   ownPauseUntil(running: RunningJob): number {
+    if (!hasOwnProxy(running)) return this.#ownTimeLimits.pausedUntil(running, this.#shared.inFlight);
     const rate = running.job.options.hostRatePerSecond ?? this.policy().ratePerSecond;
     return this.#sideOf(running).pausedUntil(rate === 'unlimited' ? null : rate);
   }
 
-  /** Waits for the pause that answers through the job's own proxy ask for, and for the gate. */
+  /** Waits for the pause that answers which count for the job alone ask for, and for the gate. */
   admit(running: RunningJob, url: URL): AccessDecision {
     const until = this.ownPauseUntil(running);
-    if (until > 0) return { kind: 'wait', until, reason: 'own-proxy.paused' };
-    return this.#admitByGate(running, url);
+    if (until > 0) return { kind: 'wait', until, reason: ownPauseReason(running) };
+    const decision = this.#admitByGate(running, url);
+    if (decision.kind === 'go') this.#ownTimeLimits.noteAdmitted(running);
+    return decision;
   }
 
   check(running: RunningJob, url: URL): AccessDecision {
@@ -170,14 +182,33 @@ class GatedHostAccess implements HostAccess {
     const side = this.#sideOf(running);
     side.count(-1);
     side.noteAbandoned();
+    this.#ownTimeLimits.noteAbandoned(running);
   }
 
-  settle(running: RunningJob, url: URL, result: AttemptResult, requestedAt: number): void {
+  settle(
+    running: RunningJob,
+    url: URL,
+    result: AttemptResult,
+    requestedAt: number,
+    isOwnLimit: boolean = false,
+  ): void {
     const { now, signal } = this.#parts;
     const side = this.#sideOf(running);
     side.count(-1);
     this.#warmUp();
     const { slowDownMs } = this.policy();
+    if (!hasOwnProxy(running)) {
+      const isAnswered = result.statusCode !== null;
+      this.#ownTimeLimits.noteEnd(
+        running,
+        url,
+        isOwnLimit ? 'own-limit' : isAnswered ? 'answered' : 'unclear',
+      );
+      if (isOwnLimit) {
+        side.noteAbandoned();
+        return;
+      }
+    }
     side.noteAnswer((before) =>
       afterAnswer(before, url, result, requestedAt, signal.aborted, now(), slowDownMs),
     );

@@ -33,8 +33,8 @@ export interface HostAccess {
   /** Number of requests under way. */
   readonly inFlight: number;
   /**
-   * Until when the answers that the job has had through its caller's proxy ask for a pause; 0 for other jobs, and where
-   * they ask for none. Infinity: until a request under way is answered.
+   * Until when the answers of the job that count for it alone ask for a pause: those through its caller's proxy, and
+   * failures by its caller's time limit. 0 where they ask for none. Infinity: until a request under way is answered.
    */
   ownPauseUntil(running: RunningJob): number;
   /** Until when the gate holds the host, by a hold or a long pause of its last decision; 0 when it does not. */
@@ -64,8 +64,17 @@ export interface HostAccess {
   admissionMs(running: RunningJob, url: URL): number;
   /** The request ended without an outcome that says anything about the host. */
   release(running: RunningJob): void;
-  /** The request for `url` ended with this result, which goes into the state of the host. */
-  settle(running: RunningJob, url: URL, result: AttemptResult, requestedAt: number): void;
+  /**
+   * The request for `url` ended with this result, which goes into the state of the host. `isOwnLimit`: it failed by a
+   * time limit of the caller's, so that the failure counts for the job alone.
+   */
+  settle(
+    running: RunningJob,
+    url: URL,
+    result: AttemptResult,
+    requestedAt: number,
+    isOwnLimit?: boolean,
+  ): void;
   /** The host memory for this job; undefined while nothing was learned. */
   memoryFor(running: RunningJob): HostMemory | undefined;
   /** Replaces the host memory. */
@@ -83,10 +92,16 @@ export interface HostAccess {
   releaseRobots(running: RunningJob): void;
 }
 
+/** Why a job pauses on a host on which other jobs go on. */
+export type OwnPauseReason = 'own-proxy.paused' | 'own-time-limit.paused';
+
 /** The gate's, or why it was not asked: the lease may have run out, or the job's own answers ask for a pause. */
 export type AccessDecision =
   | GateDecision
-  | { readonly kind: 'wait'; readonly until: number; readonly reason: 'lease.over' | 'own-proxy.paused' };
+  | { readonly kind: 'wait'; readonly until: number; readonly reason: 'lease.over' | OwnPauseReason };
+
+export const ownPauseReason = (running: RunningJob): OwnPauseReason =>
+  hasOwnProxy(running) ? 'own-proxy.paused' : 'own-time-limit.paused';
 
 /** The job whose robots.txt is kept apart; null for jobs that share one. */
 export const aloneOf = (running: RunningJob): JobId | null => (hasOwnProxy(running) ? running.job.id : null);
@@ -98,7 +113,7 @@ export const aloneOf = (running: RunningJob): JobId | null => (hasOwnProxy(runni
  */
 export const hasOwnProxy = ({ job }: RunningJob): boolean => job.options.page.proxy?.url != null;
 
-/** The state of the host as the answers through the job's own proxy describe it. Of its times only `lastRequestAt` counts. */
+/** The state of the host as the answers that count for the job alone describe it. Of its times only `lastRequestAt` counts. */
 export function ownStateOf({ ownAnswers }: RunningJob, host: HostKey, now: number): HostState {
   return ownAnswers.get(host) ?? newHostState(now);
 }
@@ -128,9 +143,9 @@ export function pauseUntil(
 const LONGEST_HELD_BACK_MS = 30_000;
 
 /** The end of a task whose job has to pause on the host until then; null: the owner keeps the task in its mailbox. */
-export function pausedEnd(until: number, now: number): TaskEnd | null {
+export function pausedEnd(until: number, now: number, rule: OwnPauseReason): TaskEnd | null {
   const isLong = Number.isFinite(until) && until - now > LONGEST_HELD_BACK_MS;
-  return isLong ? { state: 'waiting', readyAt: Math.ceil(until), rule: 'own-proxy.paused' } : null;
+  return isLong ? { state: 'waiting', readyAt: Math.ceil(until), rule } : null;
 }
 
 /** The state of a host after an answer to a request for `url`. `isGivenUp`: the attempt was ended by us, so it says nothing about the host. */

@@ -12,7 +12,7 @@ import { MAX_URL_STEPS } from '../../frontier/scope.ts';
 import type { Policies } from '../../policy/policies.ts';
 import type { Robots } from '../../robots/robots-cache.ts';
 import { isWithoutHost } from '../../robots/robots-entry.ts';
-import { type HostAccess, pausedEnd } from '../access/host-access.ts';
+import { type HostAccess, ownPauseReason, pausedEnd } from '../access/host-access.ts';
 import { needsOf, planAttempt } from '../attempt/plan-attempt.ts';
 import type { FetchResources } from '../process/fetch-resources.ts';
 import type { ClaimedTask, RunningJob } from '../process/running-job.ts';
@@ -37,7 +37,7 @@ export function createTaskRefusals(parts: TaskRefusalParts): TaskRefusals {
   return ({ task, running }) => {
     const denied = parts.policies().denied(hostKey);
     if (denied !== null) return { end: { state: 'denied', rule: denied.rule } };
-    const paused = pausedEnd(access.ownPauseUntil(running), now());
+    const paused = pausedEnd(access.ownPauseUntil(running), now(), ownPauseReason(running));
     if (paused !== null) return { end: paused };
     if (!access.isObeyed(running) && task.kind !== 'site') return null;
     const url = new URL(task.atUrl);

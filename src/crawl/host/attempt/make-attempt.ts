@@ -5,13 +5,19 @@ import type { LeaseRef } from '../../../core/ports/host-store.ts';
 import type { Store } from '../../../core/ports/store.ts';
 import { pageOptionsFor } from '../../frontier/routes.ts';
 import type { LadderStep } from '../../plan/ladder/ladder.ts';
-import { isRefusedByHost } from '../../plan/outcome.ts';
+import { isRefusedByHost, isTimeLimit } from '../../plan/outcome.ts';
 import type { PageReader } from '../../read/page-reading.ts';
 import type { HostAccess } from '../access/host-access.ts';
 import type { FetchResources } from '../process/fetch-resources.ts';
 import type { RunningJob } from '../process/running-job.ts';
 import { type StoredResponse, storedResponse } from '../process/stored-pages.ts';
-import { type AttemptMethod, attemptMs, taskLimitMs, unplannedMethod } from '../process/task-end.ts';
+import {
+  type AttemptMethod,
+  attemptMs,
+  isShortened,
+  taskLimitMs,
+  unplannedMethod,
+} from '../process/task-end.ts';
 import { type ExchangeObserver, unkeptExchange } from './exchange-observer.ts';
 import { type EarlierPage, type Fetched, fetchTask, judgeRedirect, MAX_REDIRECTS } from './fetch-task.ts';
 import {
@@ -166,6 +172,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     const { step, running, task } = planned;
     const url = new URL(task.atUrl);
     const requestedAt = now();
+    const { page } = running.job.options;
     const held = resources.budget.open();
     try {
       const earlier = await earlierPage(planned);
@@ -179,13 +186,17 @@ export function createAttempts(parts: AttemptParts): Attempts {
           await access.readmit(running, url, ended);
           progress.admittedAt = now();
         },
-        timeoutMs: attemptMs(running.job.options.page, task.trace, parts.taskTimeoutMs),
+        timeoutMs: attemptMs(page, task.trace, parts.taskTimeoutMs),
         admittedForMs: () => access.admissionMs(running, url) - (now() - progress.admittedAt),
         how: prepared.how,
         earlier,
       });
       progress.isAdmitted = false;
-      access.settle(running, url, resultOf(fetched, now()), requestedAt);
+      const result = resultOf(fetched, now());
+      const isOwnLimit =
+        isTimeLimit(result.errorCode) &&
+        (isShortened(page, task.trace, parts.taskTimeoutMs) || isLateStep(fetched));
+      access.settle(running, url, result, requestedAt, isOwnLimit);
       return { planned, prepared, fetched, releaseBytes: () => held.close() };
     } catch (error) {
       held.close();
@@ -291,6 +302,12 @@ export function createAttempts(parts: AttemptParts): Attempts {
 }
 
 const nothing = () => undefined;
+
+/** The time was over during a wait or an action of the request, after the host had answered. */
+function isLateStep(fetched: Fetched): boolean {
+  const details: unknown = fetched.kind === 'error' ? fetched.error.details : undefined;
+  return typeof details === 'object' && details !== null && 'step' in details;
+}
 
 /** After a stored page there is nothing to try. */
 const STORED_END: LadderStep = { kind: 'stop', code: null, reason: 'cache.hit' };

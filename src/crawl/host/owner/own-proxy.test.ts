@@ -229,3 +229,32 @@ describe("what a caller's own proxy answers in the name of a host", () => {
     LONG_MS,
   );
 });
+
+describe("a caller's own time limit", () => {
+  it(
+    'that a slow host does not keep opens a breaker for that job alone',
+    async () => {
+      const { origin } = await serve((request, response) => {
+        if (request.url === '/robots.txt') response.writeHead(404).end();
+        else if (request.url?.startsWith('/slow') !== true)
+          response.end(`<title>real ${request.url}</title>`);
+      });
+      await startWorker();
+      const paths = Array.from({ length: 8 }, (_, index) => `${origin}/slow/${index}`);
+      const hasty = await add(paths, { timeoutMs: 100 });
+      await soon(async () => {
+        const { items } = await store.listTasks({ jobId: hasty.id, limit: 10 });
+        const waiting = items.filter(({ rule }) => rule === 'own-time-limit.paused');
+        expect([items.filter(({ state }) => state === 'failed').length, waiting.length]).toEqual([5, 3]);
+      });
+      const other = await add([`${origin}/b`]);
+      await ended(other);
+      expect(await titlesOf(other)).toEqual(['real /b']);
+      await soon(async () => {
+        const host = await store.getHost(hostOf(origin));
+        expect(host?.state).toMatchObject({ failures: 0, breaker: { phase: 'closed' } });
+      });
+    },
+    LONG_MS,
+  );
+});

@@ -91,8 +91,9 @@ export class TaskStarter {
       if (reader.backlog >= MOST_UNREAD || ledger.backlog >= MOST_UNWRITTEN) return PRESSURE_MS;
       try {
         const waitMs = this.#endOrStart(claimed);
-        if (waitMs !== null && !hasOwnProxy(claimed.running)) return waitMs;
-        // What a caller's proxy does, or fails to do, must not keep the tasks of other jobs waiting.
+        const isOwnWait = hasOwnProxy(claimed.running) || access.ownPauseUntil(claimed.running) > now();
+        if (waitMs !== null && !isOwnWait) return waitMs;
+        // What counts for one job alone (answers of its caller's proxy, its own time limit) must not keep others waiting.
         if (waitMs !== null) mailbox.holdBack(claimed.running, now() + waitMs);
       } catch (error) {
         mailbox.remove(claimed);

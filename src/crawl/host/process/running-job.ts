@@ -33,7 +33,7 @@ export interface RunningJob {
   ownTurn: number;
   /** Why the secrets of the job's options cannot be opened here: none of its tasks can be fetched. Null when they are open. */
   readonly refusal: ScrapifieError | null;
-  /** The states of hosts as answers through the caller's own proxy describe them. */
+  /** The states of hosts as answers that count for the job alone describe them. */
   readonly ownAnswers: BoundedMap<HostKey, HostState>;
   /** Pages that asked to log in; only this process counts them, and forgets them with the job. */
   readonly loginWalls: LoginWalls;
@@ -62,7 +62,7 @@ export interface RunningJobs {
 }
 
 const MAX_JOBS = 2_000;
-/** Hosts of one job that were asked through its own proxy. */
+/** Hosts of one job whose answers count for it alone. */
 const MOST_ANSWERING_HOSTS = 32;
 
 /** A fetch of the job has ended: hosts that hold tasks of it back check again. */

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../core/errors/registry.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import type { Attempt } from '../../../core/model/attempt.ts';
-import type { PageOptions } from '../../../core/model/job.ts';
+import { DEFAULT_ATTEMPT_MS, type PageOptions } from '../../../core/model/job.ts';
 import { type NewPage, WITHOUT_CONTENT } from '../../../core/model/page.ts';
 import type { Task } from '../../../core/model/task.ts';
 import type { LeaseRef } from '../../../core/ports/host-store.ts';
@@ -210,6 +210,15 @@ export function attemptMs(
 ): number {
   const leftMs = taskLimitMs(page, defaultMs) - spentMs(trace);
   return Math.min(page.timeoutMs, Math.max(LEAST_ATTEMPT_MS, leftMs));
+}
+
+/** Whether the request allows the next attempt less time than a request without time limits would. */
+export function isShortened(
+  page: Pick<PageOptions, 'taskTimeoutMs' | 'timeoutMs'>,
+  trace: readonly Attempt[],
+  defaultMs: number,
+): boolean {
+  return attemptMs(page, trace, defaultMs) < attemptMs({ timeoutMs: DEFAULT_ATTEMPT_MS }, trace, defaultMs);
 }
 
 /** The error of a task that would need longer than its limit. `trace` has at least one attempt. */
