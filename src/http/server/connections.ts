@@ -40,7 +40,9 @@ const SWEEP_MS = 5_000;
 
 /** Node.js keeps the parser of a connection on its socket, without a word in its types. */
 interface ParsedSocket extends Socket {
-  readonly parser?: { onIncoming?: ((request: IncomingMessage, isKeptAlive: boolean) => number) | null } | null;
+  readonly parser?: {
+    onIncoming?: ((request: IncomingMessage, isKeptAlive: boolean) => number) | null;
+  } | null;
 }
 
 /** Has the parser take what follows the head of a request for no HTTP, and leave it alone. */
