@@ -2,6 +2,7 @@ import { hashName, TAG } from '../html/names.ts';
 import type { PageTree } from '../tree/page-tree.ts';
 import { buildTree } from '../tree/tree-builder.ts';
 import { decideBlocks } from './decide/decide-blocks.ts';
+import { keepMainRegion } from './decide/main-region.ts';
 import { type ContentFacts, contentFacts, wordsIn } from './facts/content-facts.ts';
 import { type Block, type Blocks, countWords } from './features/blocks.ts';
 import type { ElementFlags } from './features/element-flags.ts';
@@ -68,7 +69,10 @@ export function extractContent(tree: PageTree, url: string, options: ContentOpti
       : { types: typeChances(weights.types, pageFeatures(evidence)), kept: nodes };
   const found = renderContent(tree, kept, url);
   const least = Math.max(countWords(found.text) * STATED_FACTOR, (shape.words[0] as number) * STATED_SHARE);
-  const content = nodes === undefined ? (statedContent(signals, least) ?? found) : found;
+  const chosen = nodes === undefined ? (statedContent(signals, least) ?? found) : found;
+  const fallback = () =>
+    renderContent(tree, keepNodes(tree, blocks, keepMainRegion(evidence), elements, shape), url);
+  const content = nodes === undefined && chosen.text === '' ? fallback() : chosen;
   const likeliest = types.indexOf(Math.max(...types));
   const pageType = PAGE_TYPES[likeliest] ?? 'article';
   const facts = contentFacts(evidence, pageType, options.contentLanguage ?? null);

@@ -263,10 +263,14 @@ const NOTES: readonly RegExp[] = [
 /** Lowers notes of the template about the page itself. Changes `sums`. */
 export function penalizePageNotes({ blocks }: ContentEvidence, sums: Float64Array): void {
   for (let index = 0; index < blocks.length; index++) {
-    const { words, text } = blocks[index] as Block;
-    if (words === 0 || words > NOTE_WORDS || (sums[index] as number) < -NOTE_PENALTY) continue;
-    if (NOTES.some((note) => note.test(text))) sums[index] = (sums[index] as number) - NOTE_PENALTY;
+    if ((sums[index] as number) < -NOTE_PENALTY) continue;
+    if (isPageNote(blocks[index] as Block)) sums[index] = (sums[index] as number) - NOTE_PENALTY;
   }
+}
+
+/** True for a note of the template about the page itself. */
+export function isPageNote({ words, text }: Block): boolean {
+  return words > 0 && words <= NOTE_WORDS && NOTES.some((note) => note.test(text));
 }
 
 const HEADING_WORDS = 15;

@@ -21,6 +21,7 @@ import {
   repeatsOf,
 } from './choose-blocks.ts';
 import { keepPageHeading, keepProductFacts } from './kept-facts.ts';
+import { keepLostLists } from './main-region.ts';
 import { findStructures } from './structures.ts';
 import { completeRows, completeStructures, fillStructures, groupTexts } from './whole-structures.ts';
 
@@ -88,6 +89,7 @@ function keepBlocks(evidence: ContentEvidence, types: Float64Array, sums: Float6
   completeRows(evidence, texts, isKept);
   completeStructures(evidence, structures, repeats, isKept);
   keepSmallBody(evidence, sums, repeats, isKept);
+  keepLostLists(evidence, types, repeats, isKept);
   keepProductFacts(evidence, types, structures, sums, isKept);
   keepSectionHeadings(evidence, sums, isKept);
   keepPageHeading(evidence, types, sums, isKept);
