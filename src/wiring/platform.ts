@@ -206,6 +206,7 @@ function createOwnJobs(
       plugins,
       () => resources?.offers() ?? null,
       () => resources?.browsers?.refusal ?? null,
+      () => resources?.proxies ?? null,
     ),
     consents: (host, what) => policies().policyFor(host).consent.includes(what),
   });

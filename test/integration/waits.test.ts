@@ -84,17 +84,44 @@ describe('a scrape that cannot end in time is answered at once', () => {
     expect(on.slow.heard).toEqual([]);
   });
 
-  test('by a proxy tier that is not set up, be it asked for or set by the policy', async () => {
-    const asked = await scrape(`${on.tier.url}/page`, { proxy: { tier: 'mobile' } });
-    expect(asked.error).toMatchObject({ code: 'NO_HEALTHY_PROXY', message: 'No mobile proxy is set up.' });
-    // Nothing is known about when there will be one.
-    expect(asked.retryAfter).toBeNaN();
+  test('by a proxy tier that the policy sets and that is not set up', async () => {
     const set = await scrape(`${on.policyTier.url}/page`);
+    // Nothing is known about when there will be one.
+    expect(set.retryAfter).toBeNaN();
     expect(set.error).toMatchObject({ code: 'NO_HEALTHY_PROXY', message: 'No residential proxy is set up.' });
     const job = await world.batchNow({ urls: [1, 2, 3].map((page) => `${on.policyTier.url}/${page}`) });
     expect(job).toMatchObject({ status: 'failed', counters: { failed: 3 } });
-    expect([...on.tier.heard, ...on.policyTier.heard]).toEqual([]);
+    expect(on.policyTier.heard).toEqual([]);
   });
+});
+
+test('a proxy that no installed one can be is refused before anything is stored, and the field is named', async () => {
+  const url = `${on.tier.url}/page`;
+  const german = { proxy: { country: 'de' } };
+  const mobile = { proxy: { tier: 'mobile' } };
+  const cases = [
+    ['/v1/scrape', { url, ...german }, 'proxy.country'],
+    ['/v1/scrape', { url, ...mobile }, 'proxy.tier'],
+    ['/v1/batch', { urls: [url, `${url}/2`], options: german }, 'proxy.country'],
+    ['/v1/crawl', { urls: [url], options: mobile }, 'proxy.tier'],
+    ['/v1/schedules', { name: 'a', cron: '0 4 * * *', job: { kind: 'batch', urls: [url], options: german } }],
+    ['/v2/scrape', { url, location: { country: 'DE' } }],
+  ] as const;
+  const jobs = async () => (await world.call({ method: 'GET', url: '/v1/jobs' })).body.data;
+  const before = await jobs();
+  for (const [path, payload, field] of cases) {
+    const { status, body } = await world.call({ method: 'POST', url: path, payload });
+    expect([path, JSON.stringify(body)]).toEqual([
+      path,
+      expect.stringContaining('No proxies are set up here (SCRAPIFIE_PROXY_FILE).'),
+    ]);
+    expect([400, 422]).toContain(status);
+    if (field !== undefined) {
+      expect(body.error).toMatchObject({ code: 'UNSUPPORTED_OPTION', details: [{ field }] });
+    }
+  }
+  expect(await jobs()).toEqual(before);
+  expect(on.tier.heard).toEqual([]);
 });
 
 test('a scrape under an Idempotency-Key is answered at once, and its job goes on', async () => {

@@ -40,6 +40,8 @@ export interface Completion {
   readonly spent?: { readonly browserMs: number; readonly proxyBytes: number };
   /** The attempt that was made since the task was claimed; missing: none was. It is counted as usage. */
   readonly used?: Attempt;
+  /** `used` was refused before a request was sent, so it costs nothing. Missing: one was sent. */
+  readonly isUnsent?: true;
   /** What the task costs more than before; negative: a refund. Charged to the account and counted as usage. Missing: 0. */
   readonly microcredits?: number;
   /** A page without an error whose body an earlier page of the job has gets that page's URL as `duplicateOf`. */

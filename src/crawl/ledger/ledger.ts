@@ -254,7 +254,7 @@ const mayBeContent = (error: unknown) => !isScrapifieError(error) || error.code 
 /**
  * The completion with what its attempt costs. A task costs what the attempts of its trace cost together, and a task that
  * fails on this side costs nothing, so what was charged for its earlier attempts is refunded. An attempt that the trace
- * does not keep, because it does not count, costs nothing either.
+ * does not keep, because it does not count, costs nothing either, and neither does one that was refused before it was sent.
  */
 export function pricedCompletion(completion: Completion, prices: PriceTable): Completion {
   const { used, trace, end } = completion;
@@ -263,7 +263,7 @@ export function pricedCompletion(completion: Completion, prices: PriceTable): Co
   if (end.state === 'failed' && isOurs(end.errorCode)) {
     return { ...completion, trace: [...earlier.map(withoutCost), used], microcredits: -costOf(earlier) };
   }
-  const microcredits = priceOf(used, prices);
+  const microcredits = completion.isUnsent === true ? 0 : priceOf(used, prices);
   if (microcredits === 0) return completion;
   return { ...completion, trace: [...earlier, { ...used, microcredits }], microcredits };
 }

@@ -51,6 +51,15 @@ describe('the price of an attempt', () => {
     }
   });
 
+  it('is nothing where it was refused before a request was sent, whatever it was refused for', () => {
+    const earlier: Attempt = { ...FETCHED, microcredits: CREDIT };
+    const used: Attempt = { ...ATTEMPT, outcome: 'error', errorCode: 'UNSUPPORTED_OPTION' };
+    const end = { state: 'failed', rule: null, errorCode: 'UNSUPPORTED_OPTION' } as const;
+    const refused = { ...completed(end, [earlier, used], used), isUnsent: true } as const;
+    expect(pricedCompletion(refused, PRICES)).toBe(refused);
+    expect(pricedCompletion(completed(end, [used], used), PRICES)).toMatchObject({ microcredits: CREDIT });
+  });
+
   it('is at most what is reserved for it', () => {
     const may = { engines: new Set(['http', 'browser'] as const), proxyTiers: PROXY_TIERS, hasSolver: false };
     const page = { engine: 'auto', formats: ['screenshot'], proxy: null, extract: null } as const;

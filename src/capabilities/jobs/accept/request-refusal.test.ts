@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { configOf, listOf } from '../../../crawl/plan/proxies/pool.fixture.ts';
+import { ProxyPool } from '../../../crawl/plan/proxies/proxy-pool.ts';
 import { parseRequest } from '../request/invalid-request.ts';
 import { scrapeRequestSchema } from '../request/job-request.ts';
 import { pageOptionsOf } from '../request/page-request.ts';
-import { createEngineRefusal, type InstalledEngines } from './request-refusal.ts';
+import { createEngineRefusal, type InstalledEngines, proxyRefusal } from './request-refusal.ts';
 
 type Installed = NonNullable<ReturnType<InstalledEngines>>;
 const HTTP: Installed[number] = { name: 'http', abilities: ['proxies'] };
@@ -66,5 +68,55 @@ describe('an installation', () => {
 
   it('whose workers come and go refuses nothing', () => {
     expect(refusal(null, { engine: 'stealth', screenshot: {} })).toBeNull();
+  });
+});
+
+describe('a proxy of the installation', () => {
+  const pool = new ProxyPool(
+    configOf([listOf('near', ['de', null]), listOf('far', ['us'], 'residential')]),
+    () => 0,
+  );
+  const toldOf = (installed: ProxyPool | null, proxy: object) => {
+    const url = 'https://example.com/';
+    const page = pageOptionsOf(parseRequest(scrapeRequestSchema, { url, proxy }));
+    const error = proxyRefusal(page, installed);
+    return error === null
+      ? null
+      : [error.code, ...(error.details as { field: string }[]).map(({ field }) => field)];
+  };
+
+  it.each([
+    [{ country: 'de' }, 'proxy.country'],
+    [{ tier: 'mobile' }, 'proxy.tier'],
+    [{ tier: 'mobile', country: 'de' }, 'proxy.tier'],
+  ])('%j is refused where none is set up', (proxy, field) => {
+    expect(toldOf(null, proxy)).toEqual(['UNSUPPORTED_OPTION', field]);
+  });
+
+  it.each([
+    [{ country: 'fr' }, 'proxy.country'],
+    [{ tier: 'mobile' }, 'proxy.tier'],
+    [{ tier: 'residential', country: 'de' }, 'proxy.country'],
+    [{ country: 'us', maxTier: 'datacenter' }, 'proxy.country'],
+  ])('%j is refused where no proxy fits', (proxy, field) => {
+    expect(toldOf(pool, proxy)).toEqual(['UNSUPPORTED_OPTION', field]);
+  });
+
+  it.each([{ country: 'us' }, { tier: 'datacenter', country: 'de' }, { maxTier: 'datacenter' }])(
+    '%j is taken where one fits',
+    (proxy) => expect(toldOf(pool, proxy)).toBeNull(),
+  );
+
+  it('is not missed where the caller brings one, or only sets a ceiling', () => {
+    expect(toldOf(null, { url: 'http://proxy.example:8080' })).toBeNull();
+    expect(toldOf(null, { maxTier: 'datacenter' })).toBeNull();
+  });
+
+  it('above the ceiling is none', () => {
+    const dear = new ProxyPool(configOf([listOf('far', ['us'], 'mobile')]), () => 0);
+    expect(toldOf(dear, { country: 'us', maxTier: 'datacenter' })).toEqual([
+      'UNSUPPORTED_OPTION',
+      'proxy.maxTier',
+    ]);
   });
 });

@@ -3,12 +3,18 @@ import type { Settings } from '../../../core/config/settings.ts';
 import { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { isDisguised, isRendering } from '../../../core/model/engine-traits.ts';
 import type { PageOptions } from '../../../core/model/job.ts';
+import { PROXY_TIERS, type ProxyTier } from '../../../core/model/proxy.ts';
 import { type Ability, type EngineOffer, neededAbilities } from '../../../crawl/plan/ladder/fetch-methods.ts';
 
 /** What the plug-ins of this installation offer, by name. */
 export interface PluginOffers {
   readonly engines: { has(name: PageOptions['engine']): boolean };
   readonly types: object;
+}
+
+/** What the proxies of this installation are, whether they work at the moment or not. */
+export interface InstalledProxies {
+  has(tier: ProxyTier | null, country: string | null): boolean;
 }
 
 /** Why this installation cannot do what a request asks for, as far as that is known before a page is fetched. */
@@ -18,8 +24,9 @@ export function requestRefusal(
   offers: InstalledEngines,
   /** Why the browser of this machine is not used. */
   unused: () => ScrapifieError | null,
+  proxies: () => InstalledProxies | null,
 ): (page: PageOptions) => ScrapifieError | null {
-  // The available renderers are only known where this process renders all pages.
+  // The available renderers and proxies are only known where this process fetches and renders all pages.
   const isKnown = settings.role === 'all' && settings.replay === undefined;
   const byEngines = createEngineRefusal(() => (isKnown ? offers() : null));
   const engineRefusal = (page: PageOptions): ScrapifieError | null => {
@@ -28,8 +35,40 @@ export function requestRefusal(
     const { code, message } = unused() ?? refusal;
     return new ScrapifieError(code, message, { details: refusal.details ?? [] });
   };
-  return (page) => pluginRefusal(page, plugins) ?? engineRefusal(page) ?? llmRefusal(page, settings);
+  return (page) =>
+    pluginRefusal(page, plugins) ??
+    engineRefusal(page) ??
+    (isKnown ? proxyRefusal(page, proxies()) : null) ??
+    llmRefusal(page, settings);
 }
+
+/** Says at once that no proxy of this installation is of the tier, or in the country, that a page asks for. */
+export function proxyRefusal(
+  { proxy, maxProxyTier }: Pick<PageOptions, 'proxy' | 'maxProxyTier'>,
+  installed: InstalledProxies | null,
+): ScrapifieError | null {
+  // A proxy of the caller's own is taken as it is.
+  if (proxy === null || proxy.url !== null) return null;
+  const { tier, country } = proxy;
+  const named = tier === null ? PROXY_TIERS : [tier];
+  const allowed = maxProxyTier === undefined ? named : named.filter((one) => isUpTo(one, maxProxyTier));
+  const hasOf = (tiers: readonly ProxyTier[], where: string | null) =>
+    installed !== null && tiers.some((one) => installed.has(one, where));
+  if (hasOf(allowed, country)) return null;
+  const refuse = (field: string, message: string) =>
+    new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field, message }] });
+  const asked = tier === null ? 'proxy.country' : 'proxy.tier';
+  if (!hasOf(PROXY_TIERS, null)) return refuse(asked, 'No proxies are set up here (SCRAPIFIE_PROXY_FILE).');
+  if (!hasOf(named, null)) return refuse('proxy.tier', `No ${tier} proxy is set up here.`);
+  if (!hasOf(allowed, null)) {
+    return refuse('proxy.maxTier', `No proxy up to the tier ${maxProxyTier} is set up here.`);
+  }
+  const which = tier === null ? 'No proxy' : `No ${tier} proxy`;
+  return refuse('proxy.country', `${which} of this installation that may be used is in ${country}.`);
+}
+
+const isUpTo = (tier: ProxyTier, most: ProxyTier): boolean =>
+  PROXY_TIERS.indexOf(tier) <= PROXY_TIERS.indexOf(most);
 
 /** Says at once that no plug-in has what the request names. */
 function pluginRefusal(

@@ -18,7 +18,13 @@ import type { RunningJob } from '../process/running-job.ts';
 /** The result of a request: a response, an error, or the end of the task by a redirect. */
 export type Fetched =
   | { readonly kind: 'response'; readonly response: FetchResponse }
-  | { readonly kind: 'error'; readonly error: ScrapifieError; readonly ms: number }
+  | {
+      readonly kind: 'error';
+      readonly error: ScrapifieError;
+      readonly ms: number;
+      /** The attempt was refused before a request was sent. */
+      readonly isUnsent?: true;
+    }
   | { readonly kind: 'end'; readonly end: TaskEnd; readonly response: FetchResponse };
 
 /** The owner's part of an attempt. */

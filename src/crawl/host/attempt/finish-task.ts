@@ -147,7 +147,7 @@ export function finishTask(
     const end = read.end ?? { state: 'ready' };
     const isCounted = fetched.kind === 'end' || reading !== null;
     const discovered = reading?.discovered ?? [];
-    const entry = { trace: isCounted ? trace : task.trace, ...costOf(attempt), discovered };
+    const entry = { trace: isCounted ? trace : task.trace, ...costOf(attempt, fetched), discovered };
     return { completion: completionOf(lease, task, end, entry), attempt, reading, fault };
   }
   const made = Math.max(1, task.attempts + 1 - unchargedAttempts(trace));
@@ -165,7 +165,7 @@ export function finishTask(
     const end = settleSitemap(task, wanted);
     const isFailed = end.state === 'failed' && task.kind === 'page';
     const page = isFailed && failure !== null ? failedPage(task, failure, now) : null;
-    const completion = completionOf(lease, task, end, { trace, ...costOf(attempt), page });
+    const completion = completionOf(lease, task, end, { trace, ...costOf(attempt, fetched), page });
     return { completion, attempt, reading, fault };
   }
   const settled = settleSitemap(task, notKept(task, wanted, reading, running), reading);
@@ -177,18 +177,25 @@ export function finishTask(
     end.state === 'done' || end.state === 'skipped' || (end.state === 'failed' && read.failure !== null);
   if (!isKept && reading.discovered.length > 0) running.generation += 1;
   const discovered = isKept ? reading.discovered : [];
-  const completion = completionOf(lease, task, end, { trace, ...costOf(attempt), page, discovered });
+  const completion = completionOf(lease, task, end, { trace, ...costOf(attempt, fetched), page, discovered });
   return { completion, attempt, reading, fault };
 }
 
 const unreadBy = ({ failure }: PageReading): ScrapifieError | null =>
   failure === undefined ? null : new ScrapifieError(failure.code, failure.message);
 
-/** What the job's budgets count of an attempt. */
-function costOf(attempt: Attempt): Pick<Completion, 'bytes' | 'spent' | 'used'> {
+/** What the job's budgets and its account count of an attempt. */
+function costOf(
+  attempt: Attempt,
+  fetched: Fetched,
+): Pick<Completion, 'bytes' | 'spent' | 'used' | 'isUnsent'> {
   const { engine, proxyTier, ms, bytes } = attempt;
   const spent = { browserMs: runsScripts(engine) ? ms : 0, proxyBytes: proxyTier === null ? 0 : bytes };
-  return { bytes, used: attempt, ...(spent.browserMs + spent.proxyBytes === 0 ? {} : { spent }) };
+  return {
+    ...{ bytes, used: attempt },
+    ...(fetched.kind === 'error' ? defined({ isUnsent: fetched.isUnsent }) : {}),
+    ...(spent.browserMs + spent.proxyBytes === 0 ? {} : { spent }),
+  };
 }
 
 function isUnexpectedWall(

@@ -89,7 +89,7 @@ describe('an attempt', () => {
     if (!('fetched' in refused)) throw new Error('The attempt was not refused.');
     expect(refused.prepared).toBeNull();
     expect(await attempts.finish(refused)).toMatchObject({
-      completion: { end: { state: 'failed', errorCode: 'UNSUPPORTED_OPTION' } },
+      completion: { end: { state: 'failed', errorCode: 'UNSUPPORTED_OPTION' }, isUnsent: true },
       attempt: { engine: 'stealth', statusCode: null },
     });
     expect(access.state.breaker).toEqual(before.breaker);

@@ -147,7 +147,8 @@ export function createAttempts(parts: AttemptParts): Attempts {
       if (!isScrapifieError(error)) throw error;
       release(running, progress);
       progress.route?.ended(NOTHING_SENT);
-      return { planned, prepared: null, fetched: { kind: 'error', error, ms: 0 }, releaseBytes: nothing };
+      const fetched = { kind: 'error', error, ms: 0, isUnsent: true } as const;
+      return { planned, prepared: null, fetched, releaseBytes: nothing };
     }
     return send(planned, prepared, progress);
   }

@@ -54,7 +54,9 @@ export function completionOf(
   lease: LeaseRef,
   task: Task,
   end: TaskEnd,
-  more: Partial<Pick<Completion, 'trace' | 'bytes' | 'spent' | 'used' | 'page' | 'discovered'>> = {},
+  more: Partial<
+    Pick<Completion, 'trace' | 'bytes' | 'spent' | 'used' | 'isUnsent' | 'page' | 'discovered'>
+  > = {},
 ): Completion {
   return {
     lease,

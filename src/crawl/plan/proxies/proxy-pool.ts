@@ -126,6 +126,14 @@ export class ProxyPool {
     return { ...decision, reason: left + decision.reason };
   }
 
+  /** Whether a configured proxy is of the tier, or of any when it is null, and in the country, healthy or not. */
+  has(tier: ProxyTier | null, country: string | null): boolean {
+    return this.groups.some(
+      ({ provider, members }) =>
+        (tier === null || provider.tier === tier) && members.some((member) => isIn(member, country)),
+    );
+  }
+
   /** How a use ended. To be called once for each; a use without a report counts for nothing. */
   ended({ proxy, host, chosenAt }: ProxyUse, end: RequestEnd, now: number): void {
     const member = this.members.get(proxy.id);
