@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -115,6 +115,22 @@ describe('two crawls of a site that changes, and their exports', () => {
     expect(
       (await world.post(`/v1/jobs/${job}/exports`, { ...spec, to: { s3: 's3://other/x' } })).status,
     ).toBe(422);
+  });
+
+  test('an export whose copy cannot be written has failed, and its error names the place', async () => {
+    await writeFile(join(allowed, 'blocked'), 'a plain file');
+    const folder = join(allowed, 'blocked', 'inner');
+    const spec = { type: 'links', format: 'ndjson', to: { folder } };
+    const { body } = await world.post(`/v1/jobs/${crawls[0]?.id}/exports`, spec);
+    const failed = await vi.waitFor(async () => {
+      const made = (await world.call({ url: `/v1/exports/${body.data?.id}` })).body.data;
+      expect(made).toMatchObject({ status: 'failed' });
+      return made as unknown as ExportView;
+    }, WAIT);
+    expect(failed.error).toMatchObject({
+      code: 'UNSUPPORTED_OPTION',
+      message: `The copy cannot be written to ${folder}: The folder cannot be created or written.`,
+    });
   });
 
   test('exports go with their job, and the cleanup removes files that nothing refers to', async () => {

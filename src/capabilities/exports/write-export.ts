@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
-import type { Export, ExportSpec } from '../../core/model/export.ts';
+import { type ErrorCode, EXIT } from '../../core/errors/registry.ts';
+import { asScrapifieError, ScrapifieError } from '../../core/errors/scrapifie-error.ts';
+import type { Export, ExportSpec, ExportTarget } from '../../core/model/export.ts';
 import { type ExportFormat, exportFormatSpec } from '../../core/model/export-registry.ts';
 import type { ContentHash, JobId, TaskId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
@@ -71,11 +72,57 @@ export async function writeExport(claimed: Export, parts: WriteParts): Promise<E
   await files.write(name, counted());
   if (target !== null) {
     const copy = nameForPeople(claimed, job);
-    // Its name has the id of the export: only an earlier attempt can have written it.
-    await target.remove(copy);
-    await target.write(copy, files.read(name));
+    await copyTo(target, { to: spec.to, name: copy, bytes: files.read(name) });
   }
   return { rows, sizeBytes, sha256: digest.digest('hex') };
+}
+
+interface Copy {
+  /** The place as the request names it. */
+  readonly to: ExportTarget | undefined;
+  readonly name: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/** Throws what reading the bytes throws; failures of the place itself name the place. */
+async function copyTo(target: Files, { to, name, bytes }: Copy): Promise<void> {
+  let unread: unknown;
+  async function* readable(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* bytes;
+    } catch (error) {
+      unread = error;
+      throw error;
+    }
+  }
+  try {
+    // Its name has the id of the export: only an earlier attempt can have written it.
+    await target.remove(name);
+    await target.write(name, readable());
+  } catch (error) {
+    throw unread ?? (to === undefined ? error : placeError(error, to));
+  }
+}
+
+/** What codes whose meaning speaks of the installation's own storage mean at a place of copies. */
+const PLACE_WORDS: Partial<Record<ErrorCode, string>> = {
+  DATA_DIR_UNUSABLE: 'The folder cannot be created or written.',
+  DISK_FULL: 'No space is left there.',
+  BLOBS_UNAVAILABLE: 'The object store did not answer.',
+};
+
+/**
+ * A failure of the installation while a copy was written, as one of the place: UNSUPPORTED_OPTION where the place takes no
+ * copy, EXPORT_FAILED where a later attempt may find it in order. Says no more of it than the request has named.
+ */
+function placeError(error: unknown, to: ExportTarget): unknown {
+  const known = asScrapifieError(error);
+  if (known.spec.exitCode !== EXIT.environment) return error;
+  return new ScrapifieError(
+    known.spec.retry === 'never' ? 'UNSUPPORTED_OPTION' : 'EXPORT_FAILED',
+    `The copy cannot be written to ${'folder' in to ? to.folder : to.s3}: ${PLACE_WORDS[known.code] ?? known.spec.meaning}`,
+    { cause: error },
+  );
 }
 
 interface ExportParts {
