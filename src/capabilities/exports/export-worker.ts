@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode, EXIT } from '../../core/errors/registry.ts';
 import { asScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { Export } from '../../core/model/export.ts';
+import type { AccountId } from '../../core/model/ids.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { ExportResult, WorkMetrics } from '../../core/observe/metrics/work-metrics.ts';
 import type { Files } from '../../core/ports/blobs.ts';
@@ -75,10 +76,13 @@ export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
       if (stopping.signal.aborted) wake();
     });
 
+  /** Accounts take turns: one whose exports wait in number must not keep those of others waiting. */
   async function loop(): Promise<void> {
+    let lastServed: AccountId | null = null;
     while (!stopping.signal.aborted) {
       try {
-        const claimed = await store.claimExport(LEASE_MS);
+        const claimed: Export | null = await store.claimExport(LEASE_MS, lastServed);
+        lastServed = claimed?.accountId ?? lastServed;
         if (claimed === null) await pause(IDLE_MS);
         else await work(claimed);
       } catch (error) {

@@ -30,7 +30,10 @@ import { checkLink, type ExportPlaces, fileOf, newSecret, removeFiles, targetPla
 
 /** Exports of an account. Every method that takes an account throws NOT_FOUND for exports and jobs of others. */
 export interface Exports {
-  /** Stores the export, to be written soon. Throws VALIDATION_FAILED with the field that is wrong. */
+  /**
+   * Stores the export, to be written soon. Throws VALIDATION_FAILED with the field that is wrong, and TOO_MANY_EXPORTS when
+   * the account has MOST_OPEN_EXPORTS that are not written yet.
+   */
   create(job: Job, spec: ExportSpec, id: ExportId): Promise<Export>;
   /** Throws what `create` throws for the spec by itself. */
   verify(spec: ExportSpec, account: AccountId): Promise<void>;
@@ -44,10 +47,14 @@ export interface Exports {
   read(of: Export, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
 }
 
+/** What an account may ask for at a time. Exports that jobs ask for at their end count, and are never refused. */
+export const MOST_OPEN_EXPORTS = 100;
+const RETRY_AFTER_MS = 10_000;
+
 interface ExportsDeps {
   readonly store: Pick<
     ExportStore,
-    'createExport' | 'getExport' | 'findExport' | 'listExports' | 'deleteExport'
+    'createExport' | 'countOpenExports' | 'getExport' | 'findExport' | 'listExports' | 'deleteExport'
   >;
   readonly jobs: Pick<Jobs, 'get' | 'requireRoom'>;
   readonly files: Files;
@@ -99,6 +106,9 @@ export function createExports({ store, jobs, files, places, now }: ExportsDeps):
       await verify(spec, job.accountId);
       jobs.requireRoom();
       const { accountId, id: jobId } = job;
+      // Requests that come together may exceed the limit by their number.
+      const open = await store.countOpenExports(accountId);
+      if (open >= MOST_OPEN_EXPORTS && (await store.getExport(accountId, id)) === null) throw tooMany();
       const made = await store.createExport({ id, accountId, jobId, spec, secret: newSecret() });
       if (made === null) throw new ScrapifieError('NOT_FOUND', `There is no job ${jobId}.`);
       return made;
@@ -149,6 +159,13 @@ export function createExports({ store, jobs, files, places, now }: ExportsDeps):
 }
 
 const noExport = (id: string) => new ScrapifieError('NOT_FOUND', `There is no export ${id.slice(0, 100)}.`);
+
+const tooMany = () =>
+  new ScrapifieError(
+    'TOO_MANY_EXPORTS',
+    `${MOST_OPEN_EXPORTS} exports of this account wait or are being written. Ask again when some are ready, or delete some.`,
+    { retryAfterMs: RETRY_AFTER_MS },
+  );
 
 interface JobEndParts {
   readonly store: Pick<Store, 'getJob' | 'createExport' | 'advanceReader'>;

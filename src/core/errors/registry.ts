@@ -148,6 +148,12 @@ export const ERRORS = {
     exitCode: EXIT.failed,
     meaning: 'As many queries as may run and wait at once do so already, of this account or of this server.',
   },
+  TOO_MANY_EXPORTS: {
+    httpStatus: 429,
+    retry: 'later',
+    exitCode: EXIT.failed,
+    meaning: 'As many exports of this account as allowed wait or are being written; nothing was accepted.',
+  },
   OVERLOADED: environment(
     'later',
     'This server has more to do than it can: too much of what it has answered is still unread by its clients, too many bytes of request bodies have arrived without their ends, or a thread does not start.',

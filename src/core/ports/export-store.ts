@@ -27,11 +27,14 @@ export interface ExportStore {
   /** Deletes the export and returns what it was, so that its files can be removed. Null when there is none. */
   deleteExport(account: AccountId, id: ExportId): Promise<Export | null>;
 
+  /** How many exports of the account are not at their end: those that wait, and those that are being written. */
+  countOpenExports(account: AccountId): Promise<number>;
   /**
-   * Claims the export that has been due for longest: one that waits, or one whose lease has run out, which counts as a
-   * failure. Null when none is due.
+   * Claims an export: one that waits, or one whose lease has run out, which counts as a failure. Accounts take turns: the
+   * export is of the account whose newest begun export was begun first, and of that account's the one that has been due for
+   * longest. `lastServed`, the account of the caller's claim before, comes after all others. Null when none is due.
    */
-  claimExport(leaseMs: number): Promise<Export | null>;
+  claimExport(leaseMs: number, lastServed?: AccountId | null): Promise<Export | null>;
   /** Stores how far it is and extends the lease. False when the lease is lost or the export is gone. */
   renewExport(lease: ExportLease, progress: ExportProgress, leaseMs: number): Promise<boolean>;
   /** The file is there. False when the lease is lost: the file is not the export's then. */

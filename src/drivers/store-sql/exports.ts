@@ -23,6 +23,19 @@ function* end(type: 'export.ready' | 'export.failed', statement: Sql): Steps<boo
   return true;
 }
 
+/**
+ * The account whose turn it is. Its newest exports wait, and are few, so that the newest begun one is found soon; an account
+ * that deletes what was written for it has none begun, which is why the last one served is given.
+ */
+const nextAccount = (lastServed: AccountId | null): Sql => sql`(
+  SELECT account_id FROM (
+    SELECT account_id, min(due_at) AS due_since FROM exports WHERE due_at <= ${CLOCK} GROUP BY account_id
+  ) waiting
+  ORDER BY CASE WHEN account_id = ${lastServed ?? ''} THEN 1 ELSE 0 END,
+    coalesce((SELECT started_at FROM exports begun WHERE begun.account_id = waiting.account_id
+      AND started_at IS NOT NULL ORDER BY seq DESC LIMIT 1), 0), due_since
+  LIMIT 1)`;
+
 export const exportStore: Methods<ExportStore> = {
   createExport: change(function* ({ id, accountId, jobId, spec, secret }) {
     // The row of the job is locked, so that an export is not made while the job is deleted.
@@ -57,14 +70,22 @@ export const exportStore: Methods<ExportStore> = {
     { isReserved: true },
   ),
 
+  countOpenExports: read((account) =>
+    one(
+      sql`SELECT count(*) AS n FROM exports WHERE account_id = ${account} AND due_at IS NOT NULL`,
+      ({ n }) => Number(n),
+    ),
+  ),
+
   // The file of an export that was claimed is written anew, so a claim that is lost does no harm.
   claimExport: change(
-    (leaseMs) =>
+    (leaseMs, lastServed = null) =>
       find(
         sql`UPDATE exports SET failures = failures + CASE WHEN status = 'running' THEN 1 ELSE 0 END, status = 'running',
             attempts = attempts + 1, due_at = ${CLOCK} + ${leaseMs}, row_count = 0, size_bytes = 0,
             started_at = coalesce(started_at, ${CLOCK})
-          WHERE id = (SELECT id FROM exports WHERE due_at <= ${CLOCK} ORDER BY due_at, seq LIMIT 1 ${SKIP_LOCKED})
+          WHERE id = (SELECT id FROM exports WHERE due_at <= ${CLOCK} AND account_id = ${nextAccount(lastServed)}
+            ORDER BY due_at, seq LIMIT 1 ${SKIP_LOCKED})
           RETURNING *`,
         exportOf,
       ),

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { NewExport } from '../../../src/core/model/export.ts';
 import type { AccountId, ExportId, JobId } from '../../../src/core/model/ids.ts';
+import { NO_LIMITS } from '../../../src/core/ports/account-store.ts';
 import type { StoredEvent } from '../../../src/core/ports/event-store.ts';
 import type { Claim } from '../contract.ts';
 import { eventsUntil } from './events-contract.ts';
@@ -162,6 +163,41 @@ export function exportsContract(holds: Claim<TimedStore>): void {
     });
     expect(await store.at(T0 + 99_999).claimExport(LEASE)).toBeNull();
     expect((await typesOf(store, 1)).map(({ type }) => type)).toEqual(['export.failed']);
+  });
+
+  holds('accounts take turns, however many exports of one of them wait, or are deleted', async (store) => {
+    const other = 'bob' as AccountId;
+    await store.createAccount({ id: other, name: other, plan: 'custom', limits: NO_LIMITS }, null);
+    const jobs = new Map([[DEFAULT, await crawled(store)]]);
+    jobs.set(other, (await createJob(store, urlsOn('b.test', 1), { accountId: other })).id);
+    const add = (at: number, accountId: AccountId, name: string) =>
+      store.at(at).createExport(draft(jobs.get(accountId) as JobId, name, { accountId }));
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) await add(T0, DEFAULT, name);
+    expect(await store.countOpenExports(DEFAULT)).toBe(5);
+    let at = T0 + 10;
+    let last: AccountId | null = null;
+    const next = async () => {
+      at += 10;
+      const claimed = await store.at(at).claimExport(LEASE, last);
+      if (claimed === null) return null;
+      last = claimed.accountId;
+      await store.at(at + 1).finishExport({ id: claimed.id, attempt: 1 }, END);
+      return claimed;
+    };
+    expect((await next())?.id).toBe(idOf('a1'));
+    for (const name of ['b1', 'b2', 'b3']) await add(at, other, name);
+    expect([(await next())?.id, (await next())?.id, (await next())?.id]).toEqual(
+      ['b1', 'a2', 'b2'].map(idOf),
+    );
+    const third = await next();
+    expect(third?.id).toBe(idOf('a3'));
+    for (const name of ['a1', 'a2', 'a3']) await store.deleteExport(DEFAULT, idOf(name));
+    for (const name of ['b1', 'b2']) await store.deleteExport(other, idOf(name));
+    expect([(await next())?.id, (await next())?.id]).toEqual(['b3', 'a4'].map(idOf));
+    expect([await store.countOpenExports(DEFAULT), await store.countOpenExports(other)]).toEqual([1, 0]);
+    // Where one account alone waits, it has every turn.
+    expect((await next())?.id).toBe(idOf('a5'));
+    expect(await next()).toBeNull();
   });
 
   holds('claims of many at once give each export to one', async (store) => {
