@@ -184,6 +184,23 @@ it.each([
   }
 });
 
+it.each([
+  ['/v2/crawl', { includePaths: ['('] }, 'includePaths.0'],
+  ['/v2/crawl', { excludePaths: ['a', '['] }, 'excludePaths.1'],
+  ['/v1/crawl', { includePaths: ['('] }, 'includePaths.0'],
+  ['/v2/crawl', { bogus: 1 }, 'bogus'],
+  [
+    '/v2/scrape',
+    { formats: [{ type: 'json', schema: { properties: { name: { type: 'string' } } } }] },
+    'formats',
+  ],
+])('%s with %j is refused by the name of the field that was sent', async (path, fields, named) => {
+  const { status, body } = await send('POST', path, { url: site, ...fields });
+  expect([status, body.details?.[0]?.field]).toEqual([400, named]);
+  expect(body.error).toContain(named);
+  expect(String(body.error)).not.toMatch(/\binclude\.|\bexclude\.|a-z|extract\.llm/);
+});
+
 it('leaves the idempotency key of a request that was refused unused', async () => {
   for (const [path, wrong, right] of [
     ['/v2/crawl', { url: site, limit: 'x' }, { url: `${site}/docs/one`, limit: 1 }],

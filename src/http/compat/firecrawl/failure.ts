@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../../core/errors/registry.ts';
 import type { ScrapifieError } from '../../../core/errors/scrapifie-error.ts';
 import { shownToClients, toScrapifieError } from '../../server/failures.ts';
+import { withClientFields } from './client-fields.ts';
 
 /** An error as clients of this API read it. */
 export interface FailureBody {
@@ -65,7 +66,7 @@ export function failureOf(known: ScrapifieError): { readonly status: number; rea
   const hasDetails = details !== undefined && told?.text === undefined;
   const body: FailureBody = {
     success: false,
-    error: told?.text ?? (isUnknownKey(error) ? UNKNOWN_KEY : wordsOf(error)),
+    error: told?.text ?? (isUnknownKey(error) ? `${UNKNOWN_KEY}: ${message}` : wordsOf(error)),
     ...(told?.text !== undefined && told.code === undefined ? {} : { code: told?.code ?? code }),
     ...(hasDetails ? { details } : {}),
   };
@@ -90,7 +91,9 @@ export function sendFirecrawlFailure(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const error = toScrapifieError(thrown);
+  const { originalUrl, body: sent } = request;
+  const path = originalUrl.split('?', 1)[0] ?? '';
+  const error = withClientFields(toScrapifieError(thrown), { path, body: sent });
   request.failure = error;
   if (error.code === 'INTERNAL') {
     request.log.error({ err: error.cause ?? error }, 'fault');
