@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Jobs, jobsBeside } from '../../capabilities/jobs/jobs.ts';
+import { givenSettings, refuseFolderOfOthers } from '../../core/config/load.ts';
 import { ScrapifieError } from '../../core/errors/scrapifie-error.ts';
 import type { AccountId } from '../../core/model/ids.ts';
 import type { Job } from '../../core/model/job.ts';
@@ -24,6 +25,8 @@ export const folderPlace = (dataDir: string): StoragePlace => ({
 export function dataPlaceOf(shell: Shell, option: string | undefined): StoragePlace {
   if (option === undefined) {
     const { dataDir, databaseUrl, databasePool, s3Url, spillBytes } = readSettings(shell, {});
+    const isFound = !givenSettings(shell.environment, shell.cwd).has('dataDir') && databaseUrl === undefined;
+    if (isFound) refuseFolderOfOthers(dataDir);
     return { dataDir, databaseUrl, databasePool, s3Url, spillBytes };
   }
   const named = resolve(shell.cwd, option);

@@ -142,6 +142,17 @@ const unreadable = (code: string, problem: string): Error =>
 export const whyDistrusted = (path: string, distrust: Distrust): string =>
   `${path.replace(/\p{Cc}/gu, '?')} ${REASONS[distrust]}`;
 
+/**
+ * Tells whether another user made the folder. Root does not count as another, nor does the owner of the program for a folder
+ * directly within the program's own.
+ */
+export function isFolderOfOthers(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() !== true) return false;
+  const isOfProgram = realpathSync(join(path, '..')) === realpathSync(PROGRAM_FOLDER);
+  return isOthers(stats.uid, isOfProgram);
+}
+
 /** Where the list of trusted files is: in the folder of the user's settings, as XDG has it. */
 export function trustPath(environment: NodeJS.ProcessEnv): string {
   const { XDG_CONFIG_HOME: named = '', HOME: home = '' } = environment;

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -228,5 +228,30 @@ describe('wrong settings', () => {
         }
       }),
     );
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('a data folder of another user', () => {
+  const serve = (environment: NodeJS.ProcessEnv = {}, overrides: LoadOptions['overrides'] = {}) =>
+    loadSettings({ ...home(), ...environment }, { cwd, overrides, isServing: true });
+  beforeEach(() => {
+    mkdirSync(join(cwd, 'data'));
+    chownSync(join(cwd, 'data'), 54_321, 54_321);
+  });
+
+  it('is refused where it was only found, and used where it is named', () => {
+    expect(() => serve()).toThrow(
+      expect.objectContaining({ code: 'DATA_DIR_UNUSABLE', message: expect.stringContaining('--data-dir') }),
+    );
+    const dataDir = join(cwd, 'data');
+    expect(serve({}, { dataDir: 'data' }).dataDir).toBe(dataDir);
+    expect(serve({ SCRAPIFIE_DATA_DIR: './data' }).dataDir).toBe(dataDir);
+    // A program that is no server may not touch it.
+    expect(load().dataDir).toBe(dataDir);
+  });
+
+  it('is fine once it is the own', () => {
+    chownSync(join(cwd, 'data'), 0, 0);
+    expect(serve().dataDir).toBe(join(cwd, 'data'));
   });
 });

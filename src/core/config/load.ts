@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { whyDistrusted } from './folder-trust.ts';
+import { isFolderOfOthers, whyDistrusted } from './folder-trust.ts';
 import { nearestName } from './nearest-name.ts';
 import { parsePlainly } from './plain-problems.ts';
 import { pluginPaths } from './plugin-part.ts';
@@ -94,9 +94,12 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
   if (parsed.problems !== null || problems.length > 0) throw invalidSettings(problems);
 
   const settings = parsed.data;
+  const dataDir = resolve(options.cwd, settings.dataDir);
+  const isFound = !given.has('dataDir') && settings.databaseUrl === undefined;
+  if (options.isServing === true && isFound) refuseFolderOfOthers(dataDir);
   return Object.freeze({
     ...settings,
-    dataDir: resolve(options.cwd, settings.dataDir),
+    dataDir,
     plugins: pluginPaths(settings.plugins)
       .map((path) => resolve(options.cwd, path))
       .join(','),
@@ -106,6 +109,18 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
       ? {}
       : { vaultKeyPath: resolve(options.cwd, settings.vaultKeyPath) }),
   });
+}
+
+/**
+ * A data folder that is only found, because the program was started beside it, and that another user made, may hold that
+ * user's keys and webhooks. Throws DATA_DIR_UNUSABLE.
+ */
+export function refuseFolderOfOthers(dataDir: string): void {
+  if (!isFolderOfOthers(dataDir)) return;
+  throw new ScrapifieError(
+    'DATA_DIR_UNUSABLE',
+    `${dataDir} belongs to another user, whose keys and webhooks would count. Name it with --data-dir or SCRAPIFIE_DATA_DIR if it is the one to use, or start in another folder.`,
+  );
 }
 
 /** Where each setting that is not left to its default is given. */
