@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
@@ -7,6 +8,7 @@ import { applyPlans } from '../../capabilities/accounts/accounts.ts';
 import { ensureFirstKey } from '../../capabilities/accounts/api-key.ts';
 import { makeSignInLink } from '../../capabilities/accounts/sign-ins.ts';
 import { isLoopback } from '../../core/config/field-types.ts';
+import { noteDataFolder } from '../../core/config/folder-trust.ts';
 import { settingSources } from '../../core/config/load.ts';
 import { LEAST_OPEN_FILES, openFileLimit, RAISE_OPEN_FILES } from '../../core/config/open-files.ts';
 import { readPlans } from '../../core/config/plans-and-prices.ts';
@@ -26,7 +28,8 @@ import { cannotListen } from '../../http/server/second-listener.ts';
 import { type CheckName, examine, TRIAL_SCRAPES } from '../doctor/doctor-checks.ts';
 import { portNumber } from '../flags/flag-values.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
-import { recordStart, type ToldSecret, tellSecret } from '../folders/start-records.ts';
+import { DATABASE_FILE } from '../folders/crawl-folder.ts';
+import { recordStart, type ToldSecret, tellSecret, warnOfFoundFolder } from '../folders/start-records.ts';
 import { helpBelow } from '../output/help.ts';
 import { logFormatOf, outputWritten } from '../output/screen.ts';
 import { closeWithin, watchFaults, watchInterrupts } from '../shell/interrupt.ts';
@@ -114,6 +117,8 @@ async function serve(
   const { metricsHosts: hosts } = settings;
   const metrics = createMetrics({ withProcess: true, hosts, traceOf: sampledSpanIds });
   let ownPages: readonly string[] = [];
+  const isFound = !sources.has('dataDir') && settings.databaseUrl === undefined;
+  const isFoundFull = isFound && existsSync(join(settings.dataDir, DATABASE_FILE));
   const platform = await shell.openPlatform({ settings, logger, metrics, ownPages: () => ownPages });
   const faults = watchFaults({ logger, count: metrics.faulted });
   const stop = AbortSignal.any([interrupts.signal, faults.signal]);
@@ -129,6 +134,8 @@ async function serve(
   let second: Awaited<ReturnType<Shell['listenBeside']>> = null;
   try {
     const { store, now, duties } = platform;
+    const isKnown = !isFound || noteDataFolder(settings.dataDir, shell.environment);
+    if (isFoundFull && !isKnown) await warnOfFoundFolder(store, settings.dataDir, logger);
     const doctor = () => examine({ shell, settings }, OWN_CHECKS);
     const system = { log, sources, doctor };
     const isStopping = () => stop.aborted;

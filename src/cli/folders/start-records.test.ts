@@ -1,7 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ensureFirstKey } from '../../capabilities/accounts/api-key.ts';
 import { settingsSchema } from '../../core/config/settings.ts';
+import type { Logger } from '../../core/observe/logger.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
-import { recordStart } from './start-records.ts';
+import { recordStart, warnOfFoundFolder } from './start-records.ts';
 
 async function openStore() {
   const store = await createSqliteStore({ path: ':memory:' });
@@ -47,4 +49,13 @@ describe('the start of a server', () => {
     });
     expect(JSON.stringify(items)).not.toMatch(/my-own-choice|pass-word|path-secret|query-secret/);
   });
+});
+
+it('a warning of a data folder that was found names it, and how many keys and webhooks are in it', async () => {
+  const store = await openStore();
+  await ensureFirstKey(store, settingsSchema.parse({ apiKey: 'a-key-of-a-strangers-choice' }), 1);
+  const warned: unknown[] = [];
+  const logger = { warn: (fields: unknown) => void warned.push(fields) } as unknown as Logger;
+  await warnOfFoundFolder(store, '/strange/data', logger);
+  expect(warned).toEqual([{ folder: '/strange/data', keys: 1, webhooks: 0 }]);
 });

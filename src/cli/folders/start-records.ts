@@ -6,6 +6,7 @@ import { shownSettings } from '../../core/config/secrets.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import type { Logger } from '../../core/observe/logger.ts';
 import type { AuditEntry, AuditStore } from '../../core/ports/audit-store.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { cannotWrite } from '../output/screen.ts';
 
 /** Files of a data folder with what a start of the server made for its operator: a key, and a link that signs in. */
@@ -47,6 +48,28 @@ export async function tellSecret(
   ];
   where.logger.info({ file }, `${what} was written to a file that only its owner can read`);
   return { file, secret };
+}
+
+type HolderStore = Pick<Store, 'listAccounts' | 'listKeys' | 'listWebhooks'>;
+
+/** More accounts than this are not looked through: the warning then says that there are more. */
+const MOST_COUNTED = 1_000;
+
+/**
+ * Warns of keys and webhooks in a data folder that was found where the server was started and that holds a database which
+ * this user's program did not make: its maker can use them.
+ */
+export async function warnOfFoundFolder(store: HolderStore, folder: string, logger: Logger): Promise<void> {
+  let [keys, webhooks] = [0, 0];
+  const { items, nextCursor } = await store.listAccounts({ limit: MOST_COUNTED });
+  for (const { id } of items) {
+    keys += (await store.listKeys(id)).filter(({ revokedAt }) => revokedAt === null).length;
+    webhooks += (await store.listWebhooks({ accountId: id, limit: MOST_COUNTED })).items.length;
+  }
+  logger.warn(
+    { folder, keys, webhooks, ...(nextCursor === null ? {} : { isMore: true }) },
+    'this data folder was found in the working folder, and this user has not opened it before: its keys open the server, and its webhooks are told of jobs; name another folder with --data-dir if it is not yours',
+  );
 }
 
 /**

@@ -1,9 +1,11 @@
 import {
   chmodSync,
   chownSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -12,7 +14,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readFolderFile, revokeTrust, trustedFiles, trustFolder, trustPath } from './folder-trust.ts';
+import {
+  noteDataFolder,
+  readFolderFile,
+  revokeTrust,
+  trustedFiles,
+  trustFolder,
+  trustPath,
+} from './folder-trust.ts';
 import { type LoadOptions, loadSettings } from './load.ts';
 import { type IgnoredSettings, isFromAnyFolder } from './setting-sources.ts';
 import { environmentName, settingNames, settingsSchema } from './settings.ts';
@@ -147,4 +156,14 @@ describe('trust', () => {
     expect(readFolderFile(ROOT, '.env.example', home)?.distrust).toBeNull();
     expect(readFolderFile(join(ROOT, 'docs'), 'style.md', home)?.distrust).toBe('new');
   });
+});
+
+it('a data folder is known once it was opened, and another in its place is not', () => {
+  const data = join(cwd, 'data');
+  mkdirSync(data);
+  expect([noteDataFolder(data, home), noteDataFolder(data, home)]).toEqual([false, true]);
+  renameSync(data, join(cwd, 'moved'));
+  mkdirSync(data);
+  expect([noteDataFolder(data, home), noteDataFolder(data, home)]).toEqual([false, true]);
+  expect(trustedFiles(home)).toEqual([]);
 });

@@ -153,6 +153,24 @@ export function isFolderOfOthers(path: string): boolean {
   return isOthers(stats.uid, isOfProgram);
 }
 
+/**
+ * Notes that this user's program opens the data folder. False when it had not before: the folder is new to this user, or
+ * another one is in its place. A list that cannot be written is no error: the folder is new the next time as well.
+ */
+export function noteDataFolder(path: string, environment: NodeJS.ProcessEnv): boolean {
+  const list = join(trustPath(environment), '..', 'data-folders.json');
+  const { dev, ino } = statSync(path);
+  const known = readHashes(list);
+  const [place, hash] = [realpathSync(path), hashOf(`${dev}:${ino}`)];
+  if (known[place] === hash) return true;
+  try {
+    writeHashes(list, { ...known, [place]: hash });
+  } catch {
+    // See above.
+  }
+  return false;
+}
+
 /** Where the list of trusted files is: in the folder of the user's settings, as XDG has it. */
 export function trustPath(environment: NodeJS.ProcessEnv): string {
   const { XDG_CONFIG_HOME: named = '', HOME: home = '' } = environment;
@@ -174,10 +192,14 @@ function isOthers(uid: number, isOfProgram: boolean): boolean {
   return !isOfProgram || uid !== statSync(PROGRAM_FOLDER).uid;
 }
 
+const readTrust = (environment: NodeJS.ProcessEnv): Hashes => readHashes(trustPath(environment));
+
+const writeTrust = (environment: NodeJS.ProcessEnv, files: Hashes): void =>
+  writeHashes(trustPath(environment), files);
+
 /** A list that is missing, not to be read or that others can write holds nothing: then no file is trusted. */
-function readTrust(environment: NodeJS.ProcessEnv): Hashes {
+function readHashes(path: string): Hashes {
   try {
-    const path = trustPath(environment);
     const { uid, mode } = statSync(path);
     if (isOthers(uid, false) || (mode & FOR_ALL_TO_WRITE) !== 0) return {};
     const { files } = JSON.parse(readFileSync(path, 'utf8')) as { files?: unknown };
@@ -188,8 +210,7 @@ function readTrust(environment: NodeJS.ProcessEnv): Hashes {
 }
 
 /** Whole or not at all, since commands read it at any time. */
-function writeTrust(environment: NodeJS.ProcessEnv, files: Hashes): void {
-  const path = trustPath(environment);
+function writeHashes(path: string, files: Hashes): void {
   makeFolder(join(path, '..'));
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {
