@@ -166,7 +166,7 @@ export function noteDataFolder(path: string, environment: NodeJS.ProcessEnv): bo
   try {
     writeHashes(list, { ...known, [place]: hash });
   } catch {
-    // See above.
+    // The server works without the list; it only warns of this folder again.
   }
   return false;
 }
