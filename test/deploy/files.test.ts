@@ -213,7 +213,7 @@ describe('the launcher', () => {
         'mount -t tmpfs tmpfs /sys/fs/cgroup; echo "$1" >/sys/fs/cgroup/memory.max; sh -x "$2" --version';
       const launcher = join(ROOT, 'scrapifie');
       const { stderr } = await run('unshare', ['--mount', 'sh', '-c', script, 'sh', limit, launcher]);
-      return /--max-old-space-size=(\d+) .*main\.ts/.exec(stderr)?.[1];
+      return /--max-old-space-size=(\d+) .*main\.[jt]s/.exec(stderr)?.[1];
     };
     expect(await heapWith(String(512 * 2 ** 20))).toBe('256');
     expect(await heapWith(String(8 * 2 ** 30))).toBe('1024');

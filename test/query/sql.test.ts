@@ -131,7 +131,7 @@ describe('SQL over the lake', { timeout: 60_000 }, () => {
     const request = sqlRequestSchema.parse({ sql: 'SELECT * FROM range(100000000)', limit: 100_000 });
     const slow = await world.queries.run(
       { accountId: OWN, hasPrivate: false },
-      { ...request, timeoutMs: 500 },
+      { ...request, timeoutMs: 4_000 },
     );
     expect((await world.ask('SELECT 1')).rows).toEqual([[1]]);
     await slow.close();
