@@ -21,7 +21,7 @@ export async function bundleProgram(folder: string): Promise<void> {
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map((path) => [flatName(path), join(SOURCE, path)])),
     platform: 'node',
-    // Nothing is left out, here and below: a call whose result nobody uses may be there for what it throws.
+    // Nothing is left out, here and below: a call whose result is not used may be there for what it throws.
     treeshake: false,
     // Packages are installed beside the program, in their own versions and with their own licences.
     external: (id) => !id.startsWith('.') && !id.startsWith('/'),
